@@ -1,6 +1,7 @@
 // Cost of the engine's layers: events of the bare queue, resumptions of coroutines, messages of the
-// network, also beside many lanes that wait, closing a stream, collectives ahead of the queue and by
-// events as the number of nodes grows, and a solve of max-min rates as the number of flows in its component grows.
+// network, also beside many lanes that wait, closing a stream, collectives ahead of the queue and
+// by events as the number of nodes grows, and a solve of max-min rates as the number of flows in
+// its component grows.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -173,7 +174,8 @@ void message_beside_stale_lanes(benchmark::State& state) {
 }
 BENCHMARK(message_beside_stale_lanes)->Arg(0)->Arg(1000)->Arg(100'000);
 
-// Sending a message and closing its stream, beside lanes of other streams. Items are closed streams.
+// Sending a message and closing its stream, beside lanes of other streams. Items are closed
+// streams.
 void close_beside_other_lanes(benchmark::State& state) {
     Stale stale(state.range(0));
     const std::vector<int> hosts{0, 1};

@@ -1,9 +1,9 @@
 // The job of both neighbor-exchange benchmarks, ours and SimGrid's: its arguments, its network and
 // its graph.
 //
-// In each step, every host sends a block to each of its neighbors in the graph and receives one from
-// each host whose neighbor it is, all at once; its next step begins when all of them are through.
-// Hosts do not wait for each other otherwise.
+// In each step, every host sends a block to each of its neighbors in the graph and receives one
+// from each host whose neighbor it is, all at once; its next step begins when all of them are
+// through. Hosts do not wait for each other otherwise.
 //
 //   star       a switch that never blocks: each block shares its host's two links with d - 1 others
 //   fat-tree   the smallest three-level fat tree with room for the hosts in order, as in

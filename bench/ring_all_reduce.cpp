@@ -1,9 +1,9 @@
-// Our side of the ring all-reduce benchmark: only the timing plane, on a star, ahead of the event queue or, with
-// PACELINE_EVENTS=1, message by message.
+// Our side of the ring all-reduce benchmark: only the timing plane, on a star, ahead of the event
+// queue or, with PACELINE_EVENTS=1, message by message.
 //
-// Usage: ring_all_reduce NODES BYTES BITS_PER_SECOND LATENCY_SECONDS_PER_LINK [SLICE_BYTES]. Prints the
-// simulated time. With slices, the ring is pipelined, eight of them under way. tools/bench.sh measures time and
-// memory from outside, and runs simgrid_ring_all_reduce with the same arguments.
+// Usage: ring_all_reduce NODES BYTES BITS_PER_SECOND LATENCY_SECONDS_PER_LINK [SLICE_BYTES]. Prints
+// the simulated time. With slices, the ring is pipelined, eight of them under way. tools/bench.sh
+// measures time and memory from outside, and runs simgrid_ring_all_reduce with the same arguments.
 #include <cstdlib>
 #include <string>
 

@@ -3,10 +3,10 @@
 //     simgrid_neighbor_exchange HOSTS BYTES BITS_PER_SECOND LATENCY_SECONDS star|fat-tree
 //                               ring|torus|exponential STEPS
 //
-// The network is that of bench/neighbor_exchange.hpp, link by link, and every pair of neighbors uses
-// the route that our fabric gives it. bench/simgrid.hpp has the settings and their limits. One actor
-// per host and one mailbox per pair of neighbors. In each step an actor puts and gets all of its
-// blocks at once and waits for all of them.
+// The network is that of bench/neighbor_exchange.hpp, link by link, and every pair of neighbors
+// uses the route that our fabric gives it. bench/simgrid.hpp has the settings and their limits. One
+// actor per host and one mailbox per pair of neighbors. In each step an actor puts and gets all of
+// its blocks at once and waits for all of them.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

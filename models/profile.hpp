@@ -1,10 +1,10 @@
 // A published network as the timing model sees it: tensors, multiply-accumulates and measured
 // throughputs, each with its source.
 //
-// The figures are in models/profiles/*.json, which app/scenario/workload/profiles.hpp reads. `macs` are forward
-// multiply-accumulates per sample. The backward pass costs about twice as much again (measured
-// ratios 1.9 to 2.2: jcjohnson/cnn-benchmarks). A user's file may state instead what forward and
-// backward of each layer were measured to take, on one device and with one batch.
+// The figures are in models/profiles/*.json, which app/scenario/workload/profiles.hpp reads. `macs`
+// are forward multiply-accumulates per sample. The backward pass costs about twice as much again
+// (measured ratios 1.9 to 2.2: jcjohnson/cnn-benchmarks). A user's file may state instead what
+// forward and backward of each layer were measured to take, on one device and with one batch.
 #pragma once
 
 #include <cstdint>

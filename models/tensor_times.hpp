@@ -2,8 +2,8 @@
 //
 //   f_i, b_i   forward and backward pass, of the layer whose first tensor is i; 0 for its others
 //
-// A step is the sum of all f_i and b_i. Layers without tensors are booked as their multiply-accumulates
-// are (Profile::tensor_macs).
+// A step is the sum of all f_i and b_i. Layers without tensors are booked as their
+// multiply-accumulates are (Profile::tensor_macs).
 #pragma once
 
 #include <vector>

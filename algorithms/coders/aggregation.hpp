@@ -1,26 +1,27 @@
 // How messages travel: by which messages every worker gets the aggregate of what all have sent.
 //
-//   all-reduce          messages add up on their way; any plan (sim/collectives/all_reduce_plan.hpp)
+//   all-reduce          messages add up on their way; any plan
+//                       (sim/collectives/all_reduce_plan.hpp)
 //   all-gather          every worker gets every message and adds them up itself
-//   two-phase           worker j owns chunk j. Chunks go encoded to their owners, which decode and add
-//                       them, encode the sum again, and send it to everybody
+//   two-phase           worker j owns chunk j. Chunks go encoded to their owners, which decode and
+//                       add them, encode the sum again, and send it to everybody
 //   sparse-all-reduce   recursive doubling; messages weigh as the unions that they carry
 //   servers             q servers own a chunk each: workers push, servers add up, workers pull
 //
 // Each travels flat, among all workers, or by machine of g devices over its bus:
 //
-//   leaders    devices hand their vectors to the first device of their machine; the leaders carry out the
-//              aggregation between machines; leaders hand the aggregate to their devices
-//   shards     a reduce-scatter leaves device i with chunk i of the machine's mean; the devices i of all
-//              machines carry out the aggregation with their chunks; an all-gather inside
+//   leaders    devices hand their vectors to the first device of their machine; the leaders carry
+//              out the aggregation between machines; leaders hand the aggregate to their devices
+//   shards     a reduce-scatter leaves device i with chunk i of the machine's mean; the devices i
+//              of all machines carry out the aggregation with their chunks; an all-gather inside
 //
 // Inside a machine vectors travel dense; with leaders, they can also travel encoded: devices encode
-// theirs, the leader decodes and adds them, encodes the machine's mean, and passes on the messages that
-// it receives.
+// theirs, the leader decodes and adds them, encodes the machine's mean, and passes on the messages
+// that it receives.
 //
-// Sources: two-phase: Tang et al., "1-bit Adam", 2021 (compressed all-reduce), and Gan et al., "Bagua",
-// VLDB 2021 (scatter-reduce, and leaders by machine); servers that decode and encode: Jiang et al.,
-// "BytePS", OSDI 2020; shards: the hierarchical modes of Horovod and NCCL.
+// Sources: two-phase: Tang et al., "1-bit Adam", 2021 (compressed all-reduce), and Gan et al.,
+// "Bagua", VLDB 2021 (scatter-reduce, and leaders by machine); servers that decode and encode:
+// Jiang et al., "BytePS", OSDI 2020; shards: the hierarchical modes of Horovod and NCCL.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
 // What is sent of a vector: a codec, with its memory, as an exchange uses it.
 //
-//   compressor   messages of a size that the layout tells; summable or gathered (compression/compressor.hpp)
+//   compressor   messages of a size that the layout tells; summable or gathered
+//                (compression/compressor.hpp)
 //   low rank     PowerSGD's two factors, each a sum (compression/low_rank.hpp)
 //   dgc          the largest accumulated entries, whose supports unite (exchange/dgc_options.hpp)
-//   one bit      DeepSpeed's buffers of signs, with errors of workers and owners (compression/one_bit.hpp)
+//   one bit      DeepSpeed's buffers of signs, with errors of workers and owners
+//                (compression/one_bit.hpp)
 //
 // A piece weighs what its codec says of the charged tensors in it, one by one.
 #pragma once

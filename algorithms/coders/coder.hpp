@@ -1,17 +1,19 @@
 // A coder: one worker's way of sending a vector among a group, and what it remembers for the next.
 //
-// An exchange of a vector has three parts, which the caller puts in order with those of other vectors:
+// An exchange of a vector has three parts, which the caller puts in order with those of other
+// vectors:
 //
 //   encode   on the worker's device: the vector becomes a message; the codec's memory changes
-//   travel   messages among the group; also coding that must wait for messages (an owner's, a second
-//            factor's). Returns the aggregate of all members, which is the same on all
+//   travel   messages among the group; also coding that must wait for messages (an owner's, a
+//            second factor's). Returns the aggregate of all members, which is the same on all
 //   decode   on the worker's device: what was received becomes the aggregate
 //
-// Times are those of the charged layout. Values follow the arithmetic of the aggregation: what an owner or
-// a server encodes again is encoded again here. Without values only times and messages remain.
+// Times are those of the charged layout. Values follow the arithmetic of the aggregation: what an
+// owner or a server encodes again is encoded again here. Without values only times and messages
+// remain.
 //
-// There is a coder for each form of codec (codec.hpp; make_coder.hpp). All members of a group make theirs from equal options, and use
-// them for the same vectors in the same order.
+// There is a coder for each form of codec (codec.hpp; make_coder.hpp). All members of a group make
+// theirs from equal options, and use them for the same vectors in the same order.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,8 @@ LayoutPtr chunk_of(const Layout& encoded, int n, int index) {
                    chunk_begin(encoded.entries(), n, index + 1));
 }
 
-// Calls use(where a tensor that is not left out begins, where it begins among those alone, its entries).
+// Calls use(where a tensor that is not left out begins, where it begins among those alone, its
+// entries).
 template <class Use>
 void for_each_encoded(const Layout& layout, Use use) {
     std::int64_t begin = 0;
@@ -64,7 +65,8 @@ void encode_chunks(const Compressor& compressor, const Layout& layout, Eigen::Ve
     }
 }
 
-// Returns the mean as the owners' messages bring it. What is left out of compression stays as it is.
+// Returns the mean as the owners' messages bring it. What is left out of compression stays as it
+// is.
 Vector encoded_again(const Compressor& compressor, Vector mean, const LayoutPtr& encoded,
                      int owners, Vector* errors, RandomStream random) {
     Eigen::VectorXd* const all_errors = errors == nullptr ? nullptr : &errors->writable();
@@ -270,7 +272,8 @@ Task<> CompressedCoder::share_scalers() {
     if (feedback_) error_ = before - decoded_;
 }
 
-// An owner, or a server that encodes its answer, decodes all messages of its chunk and encodes their sum.
+// An owner, or a server that encodes its answer, decodes all messages of its chunk and encodes
+// their sum.
 Task<> CompressedCoder::own_work(int owners, int owner, int messages) {
     const LayoutPtr own = chunk_of(*charged_, owners, owner);
     Duration time = paceline::decoding_time(compressor_, coding_, *own, messages);

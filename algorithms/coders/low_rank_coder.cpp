@@ -22,8 +22,8 @@ LayoutPtr flat(const char* name, std::int64_t entries) {
     return std::make_shared<const Layout>(std::vector<Tensor>{{name, {entries}}});
 }
 
-// Nothing of a tensor that travels whole is missing. Without this each worker would keep its distance
-// from their mean, which cancels only while all workers are there.
+// Nothing of a tensor that travels whole is missing. Without this each worker would keep its
+// distance from their mean, which cancels only while all workers are there.
 void clear_whole_tensors(Vector& e) {
     if (!e.has_values()) return;
     const std::vector<Tensor>& tensors = e.layout()->tensors();

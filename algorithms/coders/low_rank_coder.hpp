@@ -6,8 +6,8 @@
 //   M    <-  P Q^T,   e_i  <-  M_i - M
 //
 // Tensors that are not compressible travel whole, with P, and leave no error. Sums travel by an
-// all-reduce, or through servers that nothing is encoded for. Coding makes two passes before the first
-// exchange (the sum, M Q), one between the two, and two behind the second (P Q^T, the error);
+// all-reduce, or through servers that nothing is encoded for. Coding makes two passes before the
+// first exchange (the sum, M Q), one between the two, and two behind the second (P Q^T, the error);
 // orthonormalizing is free. P, Q and M are equal on all members and exist once. Source:
 // algorithms/compressed/power_sgd.hpp.
 #pragma once

@@ -19,8 +19,8 @@
 // Entries can follow the buffers that are not encoded (tensors that a codec leaves out). A dense
 // all-reduce averages them when all buffers are through; they take no coding.
 //
-// Source: DeepSpeed, runtime/comm/nccl.py (released code), whose buffers hold every tensor. The passes
-// and the entries behind the buffers are this project's.
+// Source: DeepSpeed, runtime/comm/nccl.py (released code), whose buffers hold every tensor. The
+// passes and the entries behind the buffers are this project's.
 #pragma once
 
 #include <cstdint>
@@ -69,9 +69,9 @@ class OneBitEncoder {
     Eigen::VectorXd error_;
 };
 
-/// Returns the compressed mean of what all workers encoded, and behind it the mean of the entries that
-/// followed. The simulated time includes encoding. `group` holds all workers: everybody, or a communication
-/// stream (Worker::group).
+/// Returns the compressed mean of what all workers encoded, and behind it the mean of the entries
+/// that followed. The simulated time includes encoding. `group` holds all workers: everybody, or a
+/// communication stream (Worker::group).
 Task<Vector> one_bit_all_reduce(Worker& self, OneBitPlanPtr plan, Vector encoded, GroupPtr group);
 
 }  // namespace paceline

@@ -1,7 +1,8 @@
-// DGC's messages: a worker sends its largest accumulated entries, and the supports of messages unite.
+// DGC's messages: a worker sends its largest accumulated entries, and the supports of messages
+// unite.
 //
-// algorithms/sparse/dgc.hpp has the rule of the memory. The aggregate is the mean of what was sent; for
-// tensors that are not compressible it is the mean gradient, which the sparse messages hold or
+// algorithms/sparse/dgc.hpp has the rule of the memory. The aggregate is the mean of what was sent;
+// for tensors that are not compressible it is the mean gradient, which the sparse messages hold or
 // which is all-reduced apart (Uncompressed).
 //
 //   sparse-all-reduce   recursive doubling; a message weighs as the union that it carries
@@ -9,11 +10,11 @@
 //   servers             each shard gets its share of every message, which holds all tensors, and
 //                       answers with its mean, dense
 //
-// With values the weight of a message is measured (runtime/sparse_round.hpp). Without, and for pieces in
-// which the model that stands in has nothing to select from, a declared law gives it (sparse.hpp). Where
-// the first two would move more than a dense all-reduce, that all-reduce carries the same values
-// (exchange_choice.hpp). Encoding takes the time of the selection; decoding is free, as in the paper's
-// model.
+// With values the weight of a message is measured (runtime/sparse_round.hpp). Without, and for
+// pieces in which the model that stands in has nothing to select from, a declared law gives it
+// (sparse.hpp). Where the first two would move more than a dense all-reduce, that all-reduce
+// carries the same values (exchange_choice.hpp). Encoding takes the time of the selection; decoding
+// is free, as in the paper's model.
 #pragma once
 
 #include "algorithms/coders/coder.hpp"

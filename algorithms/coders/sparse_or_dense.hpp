@@ -1,10 +1,10 @@
-// The weight of sparse messages without values, and whether a sparse exchange would move more than a
-// dense one, by sizes that all workers know.
+// The weight of sparse messages without values, and whether a sparse exchange would move more than
+// a dense one, by sizes that all workers know.
 //
-// Exchanges are counted by their longest chain: the bytes of messages that must follow one another, as
-// if every worker had a link of its own. n workers, S bytes of the dense vector, W(c) the union of
-// c contributions under the declared density law (sparse.hpp), m = floor(log2 n), and f the extra
-// members n - 2^m that the group is folded by:
+// Exchanges are counted by their longest chain: the bytes of messages that must follow one another,
+// as if every worker had a link of its own. n workers, S bytes of the dense vector, W(c) the union
+// of c contributions under the declared density law (sparse.hpp), m = floor(log2 n), and f the
+// extra members n - 2^m that the group is folded by:
 //
 //   exchange                     chain
 //   recursive doubling, sparse   sum over i < m of W(c_i) [+ W(1) + W(n)],  c_i = 2^i + min(f, 2^i)

@@ -8,9 +8,10 @@
 //   reduce-scatter   of S, by a ring
 //   all-gather       of S in all, a block of ceil(S/n) from each worker
 //   all-to-all       of S per worker, a block of ceil(S/n) for each other one
-//   broadcast        of S from the first worker, along a binomial tree (also with all sends of a worker
-//                    at once) or a chain
-//   reduce           of S to the first worker, along a binomial tree or a chain, or by a ring and a gather
+//   broadcast        of S from the first worker, along a binomial tree (also with all sends of a
+//                    worker at once) or a chain
+//   reduce           of S to the first worker, along a binomial tree or a chain, or by a ring and a
+//                    gather
 //
 // There is no barrier between steps: a worker that is done begins the next step, so several
 // broadcasts may overlap.

@@ -71,7 +71,8 @@ ChunkedDct::ChunkedDct(LayoutPtr layout, std::int64_t side)
     }
 }
 
-// Stored by columns, X^T is X by rows; so (A X)^T = X^T A^T comes out as what the second product takes.
+// Stored by columns, X^T is X by rows; so (A X)^T = X^T A^T comes out as what the second product
+// takes.
 void ChunkedDct::apply(Eigen::VectorXd& v, bool forward) const {
     std::vector<double> in;
     std::vector<double> half;

@@ -1,13 +1,17 @@
 // The discrete cosine transform of a tensor, chunk by chunk.
 //
-// A tensor is a matrix of R rows (its first dimension) and C columns (the others), or one row if it has one dimension.
-// It is cut into chunks of h x w: h is the largest divisor of R up to `side`, w that of C. X is a chunk:
+// A tensor is a matrix of R rows (its first dimension) and C columns (the others), or one row if it
+// has one dimension. It is cut into chunks of h x w: h is the largest divisor of R up to `side`, w
+// that of C. X is a chunk:
 //
-//   Y = A_h X A_w^T,   X = A_h^T Y A_w,   A_c[b][j] = s_b cos(pi (2j+1) b / (2c)),  s_0 = sqrt(1/c), s_b = sqrt(2/c)
+//   Y = A_h X A_w^T,   X = A_h^T Y A_w,   A_c[b][j] = s_b cos(pi (2j+1) b / (2c)),  s_0 =
+//                                         sqrt(1/c), s_b = sqrt(2/c)
 //
-// A is orthonormal (DCT-II), so |X| = |Y|. Component (a, b) of a chunk stands where its entry (a, b) stood.
-// Cosines that are 0 are 0 here, too: signs of what a transform returns may count. O(h + w) products per entry. Source of the form: released code of DeMo (bloc97/DeMo, demo.py), as far as its
-// copies in other repositories show; these take tensors of two dimensions, and more are a matter of this project.
+// A is orthonormal (DCT-II), so |X| = |Y|. Component (a, b) of a chunk stands where its entry (a,
+// b) stood. Cosines that are 0 are 0 here, too: signs of what a transform returns may count. O(h +
+// w) products per entry. Source of the form: released code of DeMo (bloc97/DeMo, demo.py), as far
+// as its copies in other repositories show; these take tensors of two dimensions, and more are a
+// matter of this project.
 #pragma once
 
 #include <cstdint>
@@ -44,11 +48,12 @@ class ChunkedDct {
   public:
     ChunkedDct(LayoutPtr layout, std::int64_t side);
 
-    /// Replaces all tensors by their components, and components by tensors. Requires as many entries as the layout has.
+    /// Replaces all tensors by their components, and components by tensors. Requires as many
+    /// entries as the layout has.
     void transform(Eigen::VectorXd& v) const { apply(v, true); }
     void inverse(Eigen::VectorXd& v) const { apply(v, false); }
-    /// Sets all but the k largest components of each chunk to zero; ties go to the first. Leaves a chunk that
-    /// is not finite as it is.
+    /// Sets all but the k largest components of each chunk to zero; ties go to the first. Leaves a
+    /// chunk that is not finite as it is.
     void keep_largest(Eigen::VectorXd& components, std::int64_t k) const;
 
   private:

@@ -12,9 +12,9 @@
 //     encode  =  tensors x a_e + entries x b_e
 //     decode  =  messages x (tensors x a_d + entries held x b_d)
 //
-// Entries held are those that a message holds: k for sparse messages. A tensor costs a even if it is
-// small: that is the launch of its kernels. Measured times stand for all passes of the codec, those of
-// its error feedback too. A tensor that is left out costs nothing.
+// Entries held are those that a message holds: k for sparse messages. A tensor costs a even if it
+// is small: that is the launch of its kernels. Measured times stand for all passes of the codec,
+// those of its error feedback too. A tensor that is left out costs nothing.
 #pragma once
 
 #include <cstdint>

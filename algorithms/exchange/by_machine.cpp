@@ -159,7 +159,8 @@ class ShardsCoder final : public MachineCoder {
             chunk = {chunk.layout(),
                      machine.values().segment(begin(*layout_, at_.device), chunk.entries())};
         chunk = co_await between(*coder_, chunk);
-        // Everybody enters its chunk in a vector of the whole size, so that contributions are alike.
+        // Everybody enters its chunk in a vector of the whole size, so that contributions are
+        // alike.
         Vector placed = Vector::zero_like(machine);
         if (placed.has_values())
             placed.writable().segment(begin(*layout_, at_.device), chunk.entries()) =

@@ -11,10 +11,10 @@
 //             2. the devices i of all machines encode, exchange and decode their chunks
 //             3. ring all-gather of the chunks inside
 //
-// The mean of the machines' means is the mean, because machines have equally many devices. A codec's
-// memory of step 2 stands with the leader, or with the device of the chunk: what a machine has not sent
-// yet. This is a coder whose parts all take place while it travels. Dense vectors inside weigh 4 bytes
-// an entry. Deaths of workers are not provided for.
+// The mean of the machines' means is the mean, because machines have equally many devices. A
+// codec's memory of step 2 stands with the leader, or with the device of the chunk: what a machine
+// has not sent yet. This is a coder whose parts all take place while it travels. Dense vectors
+// inside weigh 4 bytes an entry. Deaths of workers are not provided for.
 #pragma once
 
 #include "algorithms/coders/coder.hpp"

@@ -8,24 +8,26 @@
 //       ...
 //   }
 //
-// There are three resources: the device, which computes one thing at a time, first-in first-out; and for
-// each stream what it carries. Piece i, complete at time r_i,
+// There are three resources: the device, which computes one thing at a time, first-in first-out;
+// and for each stream what it carries. Piece i, complete at time r_i,
 //
 //   is encoded on the device as soon as it is complete, before backward goes on
 //   waits for its turn on stream i mod streams (piece_queue.hpp)
 //   travels, and frees the stream
 //   is decoded on the device, behind what the device has been asked for before
 //
-// and the exchange ends when the last piece is decoded. A whole dense gradient that is all-reduced after
-// backward is formed from all batches at once, which changes no time.
+// and the exchange ends when the last piece is decoded. A whole dense gradient that is all-reduced
+// after backward is formed from all batches at once, which changes no time.
 //
-// Into forward, pieces of one step arrive while the next step's forward pass waits for them one by one:
+// Into forward, pieces of one step arrive while the next step's forward pass waits for them one by
+// one:
 //
 //   while (self.begins_step()) co_await exchange.step_into_forward(x, update);
 //   co_await exchange.arrive(update);
 //
-// where update(k, mean) is called once for each step k, when its last piece has arrived on the first
-// worker. The optimizer's time of a piece is its share of the job's, after the piece has been decoded.
+// where update(k, mean) is called once for each step k, when its last piece has arrived on the
+// first worker. The optimizer's time of a piece is its share of the job's, after the piece has been
+// decoded.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +66,8 @@ class VectorExchange {
     /// make_coder.
     VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare = {},
                    const std::string& name = {}, const MakeCoder& make = {});
-    /// The same for a vector of these pieces, which is not the whole model: a fragment, or a selection.
+    /// The same for a vector of these pieces, which is not the whole model: a fragment, or a
+    /// selection.
     VectorExchange(Worker& self, ExchangeOptions options, std::vector<Piece> pieces,
                    const std::string& name);
     ~VectorExchange();
@@ -76,8 +79,8 @@ class VectorExchange {
     /// Returns the aggregate of the v of all workers; all pieces are complete when it begins.
     Task<Vector> aggregate(Vector v);
 
-    /// Computes the gradient at x and begins its exchange. The forward pass of a layer waits for that
-    /// layer's piece of the step before.
+    /// Computes the gradient at x and begins its exchange. The forward pass of a layer waits for
+    /// that layer's piece of the step before.
     using Update = std::function<void(std::int64_t step, const Vector& mean)>;
     Task<> step_into_forward(const Vector& x, Update update);
     /// Waits for the last step's pieces, and updates.

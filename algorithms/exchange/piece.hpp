@@ -1,12 +1,12 @@
 // A piece of a gradient: what is encoded, exchanged and decoded as one.
 //
-// Pieces are numbered in the order in which backward completes them, last layer first. The buckets of the
-// job's timing are the pieces, or are cut into partitions of at most so many entries.
+// Pieces are numbered in the order in which backward completes them, last layer first. The buckets
+// of the job's timing are the pieces, or are cut into partitions of at most so many entries.
 //
-// A piece is a part of two layouts: of the model that trains, and of the layout that messages are charged
-// as. They are the same unless the model stands in for a published net. Then a piece holds the tensors of
-// the model whose middles lie in its share of the charged entries: tensors keep their shapes, and a piece
-// of a small tensor may hold no values at all.
+// A piece is a part of two layouts: of the model that trains, and of the layout that messages are
+// charged as. They are the same unless the model stands in for a published net. Then a piece holds
+// the tensors of the model whose middles lie in its share of the charged entries: tensors keep
+// their shapes, and a piece of a small tensor may hold no values at all.
 #pragma once
 
 #include <cstddef>
@@ -40,12 +40,14 @@ std::vector<Piece> cut_pieces(const LayoutPtr& layout, const LayoutPtr& charged,
                               const std::vector<Bucket>& buckets,
                               std::optional<std::int64_t> partition, LayoutParts& layouts);
 
-/// Returns the pieces of a worker's model by a schedule, with these tensors left out of compression.
+/// Returns the pieces of a worker's model by a schedule, with these tensors left out of
+/// compression.
 std::vector<Piece> pieces_of(const Worker& self, const ExchangeSchedule& schedule,
                              const std::vector<TensorChoice>& left_out);
 
-/// Returns the tensors of a worker's model as `count` runs, in order (models/tensors/fragments.hpp), with
-/// these tensors left out of compression. Runs without tensors are pieces without entries.
+/// Returns the tensors of a worker's model as `count` runs, in order
+/// (models/tensors/fragments.hpp), with these tensors left out of compression. Runs without tensors
+/// are pieces without entries.
 std::vector<Piece> fragments_of(const Worker& self, std::size_t count,
                                 const std::vector<TensorChoice>& left_out);
 

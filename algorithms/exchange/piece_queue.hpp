@@ -3,10 +3,10 @@
 // Pieces are put when they are encoded, and taken one by one when the stream is free.
 //
 //   first-in first-out   the piece that was put first
-//   by priority          on worker 0: of the pieces that are there, the one with the highest number.
-//                        Pieces are numbered in the order of backward, so this is the one that the
-//                        next forward pass needs first. All other workers take what worker 0 has
-//                        taken, in the same order, and wait for it if they do not have it yet
+//   by priority          on worker 0: of the pieces that are there, the one with the highest
+//                        number. Pieces are numbered in the order of backward, so this is the one
+//                        that the next forward pass needs first. All other workers take what worker
+//                        0 has taken, in the same order, and wait for it if they do not have it yet
 //
 // A piece that travels is not interrupted. All workers take all pieces in one order, so they cannot
 // wait for each other in a circle. Knowing the order of worker 0 costs no message and no time
@@ -40,8 +40,8 @@ class PieceQueue {
     void put(std::size_t piece) { arrived_.put(piece); }
     /// Waits for the next piece of this stream and takes it out. Call it once at a time.
     Task<std::size_t> take();
-    /// Returns whether pieces leave in the order in which they were put. Then next() does what take() does, without
-    /// a frame.
+    /// Returns whether pieces leave in the order in which they were put. Then next() does what
+    /// take() does, without a frame.
     [[nodiscard]] bool is_in_order() const { return order_ == nullptr; }
     [[nodiscard]] Channel<std::size_t>::Get next() { return arrived_.get(); }
 

@@ -6,8 +6,8 @@
 //   z_i  =  x_i / w_i
 //
 // The sum of all x_i and the sum of all w_i never change, so every z_i tends to the mean of the
-// first x_i (w_i = 1 at first), whatever the out-degrees are, if the graph is strongly connected. If
-// all nodes have the same number of listeners and listen to as many, w_i stays 1. On a star of n
+// first x_i (w_i = 1 at first), whatever the out-degrees are, if the graph is strongly connected.
+// If all nodes have the same number of listeners and listen to as many, w_i stays 1. On a star of n
 // nodes it becomes n^2 / (3n - 2) at the center and 2n / (3n - 2) elsewhere. Only the edges of the
 // mixing are used, not its weights.
 //

@@ -1,10 +1,11 @@
-// The loop of methods that keep one model on all workers and change it by the aggregate of gradients:
+// The loop of methods that keep one model on all workers and change it by the aggregate of
+// gradients:
 //
 //   for each step k:   G  <-  aggregate of the workers' gradients at x     (exchange.hpp)
 //                      update(k, gamma_k, G), once; then the optimizer's time
 //
-// Into forward (schedule.hpp) the update of step k takes place during the forward pass of step k+1, piece
-// by piece on the clock and at once in values.
+// Into forward (schedule.hpp) the update of step k takes place during the forward pass of step k+1,
+// piece by piece on the clock and at once in values.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // An exchange that has begun, and whose messages come later, beside the steps that follow.
 //
-// Rounds are numbered in the order in which a worker begins them. A node that returns takes part from
-// a step on, and goes on counting where the first worker that begins the step has arrived. So that
-// worker must have begun all rounds of exchanges from earlier steps, in which the node has no part:
-// at a step that begins with an exchange to come, nobody joins.
+// Rounds are numbered in the order in which a worker begins them. A node that returns takes part
+// from a step on, and goes on counting where the first worker that begins the step has arrived. So
+// that worker must have begun all rounds of exchanges from earlier steps, in which the node has no
+// part: at a step that begins with an exchange to come, nobody joins.
 #pragma once
 
 #include <utility>

@@ -18,18 +18,19 @@
 //
 //   own           with the model that it had when it left
 //   peer          with a copy of the next living node's model, which first crosses the network
-//   joined_peer   with the model, at the beginning of that step, of the first node to begin it, which
-//                 the returning node fetches before it takes the step; the others wait for it as soon
-//                 as they exchange (the healing of meta-pytorch/torchft, whose quorum is of exchanges)
+//   joined_peer   with the model, at the beginning of that step, of the first node to begin it,
+//                 which the returning node fetches before it takes the step; the others wait for it
+//                 as soon as they exchange (the healing of meta-pytorch/torchft, whose quorum is of
+//                 exchanges)
 //   checkpoint    with the model of the last checkpoint, which takes `read`
 //
-// Where failures leave no time for a step, or for a checkpoint under `restart`, a run would never end.
-// It is ended after most_deaths_in_vain deaths, or without `restart` 100 of each node if that is more,
-// during which no new step was begun, or under `restart` no newer checkpoint was written.
+// Where failures leave no time for a step, or for a checkpoint under `restart`, a run would never
+// end. It is ended after most_deaths_in_vain deaths, or without `restart` 100 of each node if that
+// is more, during which no new step was begun, or under `restart` no newer checkpoint was written.
 //
 // Replicated state (equal on all workers, stored once) is up to date however a node returns. A copy
-// of a peer's own model is that of the instant when its last byte arrives. If this is within a step,
-// the node joins in the next one with a model that is one step older than its peer's.
+// of a peer's own model is that of the instant when its last byte arrives. If this is within a
+// step, the node joins in the next one with a model that is one step older than its peer's.
 #pragma once
 
 #include <cstdint>

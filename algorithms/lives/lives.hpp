@@ -1,9 +1,9 @@
 // The lives of a job's nodes: who is present, when the others know of a death, who joins at which
 // step, and what a restart goes back to.
 //
-// A life of a worker ends with its death and the next begins when it joins again. If the job's nodes
-// do not fail, or if every death restarts all of them, each worker has one life, number 0, and is
-// always present. So are servers.
+// A life of a worker ends with its death and the next begins when it joins again. If the job's
+// nodes do not fail, or if every death restarts all of them, each worker has one life, number 0,
+// and is always present. So are servers.
 //
 // Worker processes are destroyed and started by others (worker_processes.hpp), who tell it here.
 #pragma once
@@ -75,8 +75,8 @@ class Lives {
     /// Lets workers that are back join at step k, in the rounds that `like`, the first worker to
     /// begin k, begins next.
     void admit(std::int64_t k, const WorkerState& like);
-    /// Saves the state of a worker that begins a step if a checkpoint of that step is being written.
-    /// The `first` worker to begin the step begins a checkpoint that is due.
+    /// Saves the state of a worker that begins a step if a checkpoint of that step is being
+    /// written. The `first` worker to begin the step begins a checkpoint that is due.
     void save(WorkerState& worker, bool first, const ReplicatedState& replicated);
     /// Notes that a worker has written its part of the checkpoint.
     void note_written(int rank) { checkpoints_->note_written(rank); }

@@ -1,9 +1,10 @@
-// The inner steps of methods that train with AdamW on each worker and exchange something else now and then:
+// The inner steps of methods that train with AdamW on each worker and exchange something else now
+// and then:
 //
 //   x_i, m_i, v_i  <-  adam_step with g_i                       (optimizers/adam.hpp)
 //
-// m_i, v_i and the count of steps, which Adam's correction needs, stay local: they are 0 when a worker's life begins.
-// A step takes the time of a gradient and of the job's update.
+// m_i, v_i and the count of steps, which Adam's correction needs, stay local: they are 0 when a
+// worker's life begins. A step takes the time of a gradient and of the job's update.
 #pragma once
 
 #include <cstdint>

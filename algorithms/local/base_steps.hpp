@@ -2,7 +2,8 @@
 // related methods train with one of these between two averages.
 //
 //   local        m_i <- beta m_i + g_i;  x_i <- x_i - gamma m_i            no message
-//   sgp          the same on the numerator w_i x_i, with g_i at x_i;  then push-sum of (w_i x_i, w_i)
+//   sgp          the same on the numerator w_i x_i, with g_i at x_i;  then push-sum of (w_i x_i,
+//                w_i)
 //   osgp         the same, with messages one step late: they enter after the next gradient
 //   dsgd         the same;  then x_i <- sum over j of w_ij x_j             adapt then combine
 //   all-reduce   the same with (1/n) sum of g_i: x and m are equal on all workers and exist once
@@ -26,9 +27,9 @@
 // gradient: clip bounds the norm of g_i, not of a mean (all-reduce: of the mean). Decay is taken at
 // x_i.
 //
-// One step takes the time of a gradient and of the job's update. sgp, sgp-adam and dsgd add the time
-// of a message to each listener, osgp what of it the next gradient does not hide; all-reduce adds
-// an all-reduce between gradient and update. The arithmetic runs on the gradient threads.
+// One step takes the time of a gradient and of the job's update. sgp, sgp-adam and dsgd add the
+// time of a message to each listener, osgp what of it the next gradient does not hide; all-reduce
+// adds an all-reduce between gradient and update. The arithmetic runs on the gradient threads.
 //
 // Sources: Adam: Kingma, Ba, ICLR 2015, Algorithm 1; sgp: Assran et al., ICML 2019, with the order
 // from released code (algorithms/gossip/sgp.hpp); osgp: the same (algorithms/gossip/osgp.hpp);
@@ -81,11 +82,11 @@ Vector numerator(const BaseState& state, const Vector& x);
 
 /// Takes one momentum SGD step on this worker's model and returns the momentum.
 Task<Vector> local_step(Worker& self, MomentumRule rule, Vector m);
-/// The same for the other bases; sgp uses sgp_step of algorithms/gossip/sgp.hpp. dsgd_step requires a job
-/// with a mixing.
+/// The same for the other bases; sgp uses sgp_step of algorithms/gossip/sgp.hpp. dsgd_step requires
+/// a job with a mixing.
 Task<Vector> dsgd_step(Worker& self, MomentumRule rule, Vector m);
-/// Takes one momentum SGD step on the replicated model, as the update of this number (Worker::once).
-/// The momentum is replicated as "momentum".
+/// Takes one momentum SGD step on the replicated model, as the update of this number
+/// (Worker::once). The momentum is replicated as "momentum".
 Task<> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, std::int64_t update);
 Task<BaseState> local_adam_step(Worker& self, BaseOptions options, BaseState state);
 

@@ -1,6 +1,7 @@
 // BMUF: blocks of local training, with momentum over how far the average model moved in each block.
 //
-//   every step of a block       x_i   <-  momentum_step with g_i and m_i      (optimizers/momentum.hpp)
+//   every step of a block       x_i   <-  momentum_step with g_i and m_i
+//                                         (optimizers/momentum.hpp)
 //   after its last              ybar  <-  (1/n) sum over j of x_j
 //   classical                   D  <-  eta D + zeta (ybar - y);  y  <-  y + D
 //   nesterov                    D  <-  eta D + zeta (ybar - y);  W  <-  W + D;  y  <-  W + eta D

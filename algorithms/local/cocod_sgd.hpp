@@ -1,7 +1,8 @@
 // CoCoD-SGD: workers average their models while each one continues to train from its own.
 //
 //   as a block begins         s_i  <-  x_i;  begin the average  sbar  <-  (1/n) sum over j of s_j
-//   every step of a block     x_i  <-  momentum_step with g_i and m_i      (optimizers/momentum.hpp)
+//   every step of a block     x_i  <-  momentum_step with g_i and m_i
+//                                      (optimizers/momentum.hpp)
 //   after its last            wait for sbar;  x_i  <-  sbar + (x_i - s_i)
 //
 //   symbol   here             meaning
@@ -15,8 +16,9 @@
 // average of the first block is sent too, although its models are equal. If a run ends within a
 // block, the exchange in flight is dropped and that block gets no correction. With n = 1 it is SGD.
 //
-// Source: Shen et al., "Faster Distributed Deep Net Training: Computation and Communication Decoupled
-// Stochastic Gradient Descent", IJCAI 2019; the rule: released code (JYWa/Overlap_Local_SGD).
+// Source: Shen et al., "Faster Distributed Deep Net Training: Computation and Communication
+// Decoupled Stochastic Gradient Descent", IJCAI 2019; the rule: released code
+// (JYWa/Overlap_Local_SGD).
 #pragma once
 
 #include <cstdint>

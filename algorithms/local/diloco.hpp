@@ -1,7 +1,8 @@
-// DiLoCo: workers take H steps of AdamW alone; how far they have come, averaged, is a gradient for an outer SGD with
-// Nesterov momentum.
+// DiLoCo: workers take H steps of AdamW alone; how far they have come, averaged, is a gradient for
+// an outer SGD with Nesterov momentum.
 //
-//   every step of a block       x_i   <-  adam_step with g_i, m_i, v_i           (optimizers/adam.hpp)
+//   every step of a block       x_i   <-  adam_step with g_i, m_i, v_i
+//                                         (optimizers/adam.hpp)
 //   after its last              D     <-  (1/n) sum over j of (x_0 - x_j)        the outer gradient
 //                               u     <-  mu u + D
 //                               x_0   <-  x_0 - eta (D + mu u)
@@ -11,23 +12,27 @@
 //   x_i         self.model()                  model of worker i
 //   x_0         anchor                        where the block began: x(0) at first
 //   g_i                                       its stochastic gradient at x_i
-//   m_i, v_i    m, v                          of Adam, 0 at first; they stay local and go on across blocks
+//   m_i, v_i    m, v                          of Adam, 0 at first; they stay local and go on across
+//                                             blocks
 //   u           u                             outer momentum, 0 at first
-//   eta, mu     outer_learning_rate, ..       constant; the job's learning rate is that of the inner steps
+//   eta, mu     outer_learning_rate, ..       constant; the job's learning rate is that of the
+//                                             inner steps
 //   H           period                        steps of a block
 //
-// x_0 and u are equal on all workers and exist once. The average blocks; nothing overlaps. Bytes per step: those of an
-// all-reduce of the model, divided by H. A partial last block has no outer step.
+// x_0 and u are equal on all workers and exist once. The average blocks; nothing overlaps. Bytes
+// per step: those of an all-reduce of the model, divided by H. A partial last block has no outer
+// step.
 //
-// Reductions: with eta = 1 and mu = 0 it is local Adam with averages (SlowMo over local-adam, alpha = 1, beta = 0,
-// buffers maintained), and with H = 1 in addition averaged AdamW; one worker is then sequential AdamW. The outer step
-// is that of BMUF's form "nesterov" with block momentum mu and block learning rate eta, in other variables
-// (bmuf.hpp: W = y - mu d).
+// Reductions: with eta = 1 and mu = 0 it is local Adam with averages (SlowMo over local-adam, alpha
+// = 1, beta = 0, buffers maintained), and with H = 1 in addition averaged AdamW; one worker is then
+// sequential AdamW. The outer step is that of BMUF's form "nesterov" with block momentum mu and
+// block learning rate eta, in other variables (bmuf.hpp: W = y - mu d).
 //
-// Source: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models", 2023 (arXiv
-// 2311.08105). The rule and its values are those of released code (PrimeIntellect-ai/OpenDiloco,
-// open_diloco/train_diloco_torch.py @828b643: H 500, outer SGD 0.7 with Nesterov 0.9, betas 0.9 and 0.95, decay 0.1); its clipping
-// of gradients to norm 1 is not modeled. The paper's text was not available.
+// Source: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models",
+// 2023 (arXiv 2311.08105). The rule and its values are those of released code
+// (PrimeIntellect-ai/OpenDiloco, open_diloco/train_diloco_torch.py @828b643: H 500, outer SGD 0.7
+// with Nesterov 0.9, betas 0.9 and 0.95, decay 0.1); its clipping of gradients to norm 1 is not
+// modeled. The paper's text was not available.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,10 @@
 // Elastic averaging SGD, synchronous: workers and a center pull each other every tau steps.
 //
-//   every step of a block     x_i  <-  momentum_step with g_i and m_i      (optimizers/momentum.hpp)
+//   every step of a block     x_i  <-  momentum_step with g_i and m_i
+//                                      (optimizers/momentum.hpp)
 //   after its last            x_i  <-  (1 - alpha) x_i + alpha z           both from the old values
-//                             z    <-  (1 - n alpha) z + alpha sum over j of x_j, n the workers there
+//                             z    <-  (1 - n alpha) z + alpha sum over j of x_j, n the workers
+//                                      there
 //
 //   symbol   here             meaning
 //   x_i      self.model()     model of worker i

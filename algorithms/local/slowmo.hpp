@@ -21,8 +21,8 @@
 //
 // Without the average (`average` false), each worker has its own x_0 and u and uses its own x_i for
 // xbar. Nothing is sent beyond what the base sends. The reader also runs the base `all_reduce` in
-// this way, because its x_i are equal. With that base x, x_0 and u exist once either way, so a worker
-// that returns after a failure has what all have.
+// this way, because its x_i are equal. With that base x, x_0 and u exist once either way, so a
+// worker that returns after a failure has what all have.
 //
 // The average blocks. Nothing overlaps but osgp's messages within a block: its last step waits for
 // them, as the released code (fairscale) does. A partial last block has no slow step.

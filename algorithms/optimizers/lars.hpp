@@ -14,9 +14,9 @@
 // With clipping (LARC), the trust ratio acts as a rate of its own, bounded by the learning rate
 // gamma: r_l <- min(r_l, gamma) / gamma. A step is then never longer than that of plain SGD.
 //
-// A tensor where x_l or g_l is zero passes through unchanged, without decay, so that zeros can leave
-// zero. Tensors of one dimension (biases, normalization) pass through unchanged, neither scaled nor
-// decayed. LARS runs before momentum. Without values it does nothing.
+// A tensor where x_l or g_l is zero passes through unchanged, without decay, so that zeros can
+// leave zero. Tensors of one dimension (biases, normalization) pass through unchanged, neither
+// scaled nor decayed. LARS runs before momentum. Without values it does nothing.
 //
 // Source: You, Gitman, Ginsburg, "Large Batch Training of Convolutional Networks", arXiv
 // 1708.03888, 2017, Algorithm 1; clipping and the exception of zeros: NVIDIA Apex LARC.

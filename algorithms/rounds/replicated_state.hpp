@@ -30,8 +30,8 @@ class ReplicatedState {
         return found == states_.end() ? nullptr : &found->second;
     }
 
-    /// Begins update k and returns true, or returns false if a worker has begun it already. Requires
-    /// that update k - 1 has begun, unless updates are lost with workers that die.
+    /// Begins update k and returns true, or returns false if a worker has begun it already.
+    /// Requires that update k - 1 has begun, unless updates are lost with workers that die.
     [[nodiscard]] bool begin_update(std::int64_t k, bool some_are_lost) {
         if (k < updates_) return false;
         PACELINE_CHECK(k == updates_ || some_are_lost, "updates follow one another without gaps");

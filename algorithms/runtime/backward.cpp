@@ -49,8 +49,9 @@ std::vector<Duration> ends_of_forward(const StepTiming& timing) {
 
 // What the pass has computed and what is left of it.
 struct Backward::Pass {
-    /// x is read from `at` or, if there is a `later`, from there when the first forward pass is over. That
-    /// pass waits for `arrived`, if it is not null, or all passes of all gradients for `reach`.
+    /// x is read from `at` or, if there is a `later`, from there when the first forward pass is
+    /// over. That pass waits for `arrived`, if it is not null, or all passes of all gradients for
+    /// `reach`.
     Pass(SharedState& shared, WorkerState& worker, Vector at, const Vector* later = nullptr,
          Arrived waits = nullptr, Reach waits_by_micro_batch = nullptr)
         : all(shared),

@@ -11,8 +11,8 @@
 //
 // Into forward. When pieces of the model arrive one by one, the forward pass need not wait for all
 // of them. It goes through the buckets in reverse, first layers first; the layers of a bucket take
-// half the time that their backward pass takes, or what was measured (step_timing.hpp), and wait for
-// their bucket:
+// half the time that their backward pass takes, or what was measured (step_timing.hpp), and wait
+// for their bucket:
 //
 //   s_b = max(e_(b+1), a_b),   e_b = s_b + f_b,   b = B-1, ..., 0;   e_B = t
 //
@@ -23,8 +23,8 @@
 //
 // Micro-batches. Where parameters are gathered unit by unit (dense/zero.hpp), every pass of every
 // gradient of a step waits for each bucket, and each backward pass completes it. With B buckets,
-// computations are numbered j = 2Bm, ..., 2Bm + 2B - 1 for gradient m = 0, 1, ...: its forward passes
-// of buckets B-1, ..., 0, then its backward passes of 0, ..., B-1.
+// computations are numbered j = 2Bm, ..., 2Bm + 2B - 1 for gradient m = 0, 1, ...: its forward
+// passes of buckets B-1, ..., 0, then its backward passes of 0, ..., B-1.
 //
 //   s_j = max(e_(j-1), a_j),   e_j = s_j + c_j
 //

@@ -70,7 +70,8 @@ class Cluster {
     [[nodiscard]] const Lives& lives() const { return state_.lives; }
     [[nodiscard]] Held held() const;
 
-    // --- failures; the caller destroys and starts the workers' processes (worker_processes.hpp) ---
+    // --- failures; the caller destroys and starts the workers' processes (worker_processes.hpp)
+    // ---
 
     /// Records that a worker has left and its process has been destroyed.
     void mark_away(int rank);

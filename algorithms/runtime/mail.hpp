@@ -55,7 +55,8 @@ class Mail {
     };
     using Letters = std::list<UnderWay>;
 
-    // The lane of letters to a box. Rounds have streams above those of all boxes (worker_state.hpp).
+    // The lane of letters to a box. Rounds have streams above those of all boxes
+    // (worker_state.hpp).
     [[nodiscard]] static constexpr Stream lane_of(int box) { return 1 + static_cast<Stream>(box); }
     Task<> deliver(Letters::iterator place, int box, Letter letter);
 

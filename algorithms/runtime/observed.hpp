@@ -1,6 +1,6 @@
 // What a worker tells the observer of its job, as guards: a computation, a round or a wait is in
-// progress while its guard is alive, so an observer also hears of those that a death or the end of the run
-// cuts short.
+// progress while its guard is alive, so an observer also hears of those that a death or the end of
+// the run cuts short.
 #pragma once
 
 #include <cstddef>

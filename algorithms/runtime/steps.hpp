@@ -18,8 +18,8 @@ class Steps {
     /// Returns whether step k is taken, which worker `rank` asks. Steps are decided one after the
     /// other.
     [[nodiscard]] bool takes(std::int64_t k, int rank);
-    /// Counts the gradient of a step that a worker begins, if the job limits them. Returns where the
-    /// step stands in the schedule of the run.
+    /// Counts the gradient of a step that a worker begins, if the job limits them. Returns where
+    /// the step stands in the schedule of the run.
     [[nodiscard]] std::int64_t count_gradient(std::int64_t step) {
         return job_.gradients ? gradients_begun_++ / workers_ : step;
     }

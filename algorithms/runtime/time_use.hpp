@@ -1,7 +1,7 @@
 // Accounts for how each worker spends its time: computing, or waiting, by cause.
 //
-// It is an observer (worker_observer.hpp): the workers tell it what they do, and it changes nothing.
-// The time of a run is divided, for each worker, into
+// It is an observer (worker_observer.hpp): the workers tell it what they do, and it changes
+// nothing. The time of a run is divided, for each worker, into
 //
 //   computing         gradients, updates, coding; also those that the end of the run cuts short
 //   stragglers        waiting for workers that had not come yet:
@@ -105,7 +105,8 @@ class TimeUse {
 /// observer, and tells that one of the waits for stragglers that it finds.
 class TimeAccounts {
   public:
-    /// Accounts for the hosts from `first_host` on. `next` may be null; it must outlive this object.
+    /// Accounts for the hosts from `first_host` on. `next` may be null; it must outlive this
+    /// object.
     TimeAccounts(const Simulation& simulation, int first_host, int workers,
                  const WorkerObserver* next);
     TimeAccounts(const TimeAccounts&) = delete;

@@ -145,8 +145,8 @@ class Worker {
     /// outlives the forward pass.
     [[nodiscard]] Backward forward_and_backward(const Vector& x,
                                                 std::function<Task<>(std::size_t bucket)> arrived);
-    /// The same, but both passes of every gradient of the step wait for each bucket: computation j of
-    /// backward.hpp begins when `reach(j)` has returned.
+    /// The same, but both passes of every gradient of the step wait for each bucket: computation j
+    /// of backward.hpp begins when `reach(j)` has returned.
     [[nodiscard]] Backward micro_batches(const Vector& x,
                                          std::function<Task<>(std::size_t j)> reach);
     /// Returns how long a gradient takes, and when its buckets are complete.
@@ -198,12 +198,13 @@ class Worker {
     /// other, as in an all-gather. Returns v if v has no values.
     Task<Vector> combine(Vector v, CollectiveOfOwn messages, Form form,
                          const GroupPtr& group = nullptr, std::string_view name = "exchange");
-    /// The same, but the time is that of other collectives of this worker, which `collectives` carries out.
+    /// The same, but the time is that of other collectives of this worker, which `collectives`
+    /// carries out.
     Task<Vector> combine_around(Vector v, CollectiveOfOwn collectives, Form form,
                                 const GroupPtr& group);
-    /// Like combine, but only the member in place 0 forms the result and returns it. The others return
-    /// the v that they passed, and may be done before others have entered. Requires that through
-    /// `messages` the first member learns something from every other, as in a reduction.
+    /// Like combine, but only the member in place 0 forms the result and returns it. The others
+    /// return the v that they passed, and may be done before others have entered. Requires that
+    /// through `messages` the first member learns something from every other, as in a reduction.
     Task<Vector> reduce_to_first(Vector v, CollectiveOfOwn messages, Form form,
                                  const GroupPtr& group, std::string_view name = "reduce");
     /// Returns the sum over j of w_ij v_j over this worker's row of W. If this is the k-th call
@@ -212,7 +213,8 @@ class Worker {
     Task<Vector> neighbor_average(Vector v);
     /// The same, with messages that weigh `size`.
     Task<Vector> neighbor_average(Vector v, Bytes size);
-    /// The same among the first devices of machines of `devices`, which call it; W is one of machines.
+    /// The same among the first devices of machines of `devices`, which call it; W is one of
+    /// machines.
     Task<Vector> machine_average(Vector v, Bytes size, int devices);
     /// Returns the sum of the v of this worker and of those that it listens to, without weights; v
     /// weighs `size`. Otherwise as neighbor_average.

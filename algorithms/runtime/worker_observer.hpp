@@ -11,11 +11,12 @@
 //     same number if the device does something else in between, or if its forward pass waits.
 //   - A round is one call of a collective on one worker. Rounds of one worker may overlap, and a
 //     round may consist of other rounds. It ends early if the worker dies or its attempt breaks.
-//     `round_closes` says that nobody enters the rounds of a stream any more, and `all_go_back` that
-//     all workers begin again at a checkpoint, which ends all rounds.
-//   - `wait_begins` and `wait_ends` enclose a worker's wait at a barrier, for the news of a death or
-//     the return of dead workers, and for a checkpoint to be written. Rounds and computations may be
-//     in progress beside it. A worker that dies or gives up ends it before it is over.
+//     `round_closes` says that nobody enters the rounds of a stream any more, and `all_go_back`
+//     that all workers begin again at a checkpoint, which ends all rounds.
+//   - `wait_begins` and `wait_ends` enclose a worker's wait at a barrier, for the news of a death
+//     or
+//     the return of dead workers, and for a checkpoint to be written. Rounds and computations may
+//     be in progress beside it. A worker that dies or gives up ends it before it is over.
 //   - `waited` reports a wait when it is over. The causes are those of TimeUse (time_use.hpp). A
 //     wait for stragglers is reported as the spans in which the worker is idle. Spans in which a
 //     worker does nothing else are reported by who ends them, the others are found by TimeAccounts.

@@ -31,8 +31,8 @@ std::int64_t round_of(std::int64_t step, const RoundOptions& options) {
     return step / options.local_steps;
 }
 
-// Returns the workers asked in a round, in the order in which they are asked. Every caller draws the
-// same ones.
+// Returns the workers asked in a round, in the order in which they are asked. Every caller draws
+// the same ones.
 std::vector<int> draw(const Worker& self, const RoundOptions& options, std::int64_t round) {
     const std::vector<int> there = self.lives().all_present();
     const int most = static_cast<int>(there.size());
@@ -90,8 +90,8 @@ Task<std::optional<Letter>> next_before(Worker& self, Time deadline) {
     co_return std::nullopt;
 }
 
-// Collects the letters of a round until there are enough or no more can come. The map orders them by
-// rank, so they are summed in that order.
+// Collects the letters of a round until there are enough or no more can come. The map orders them
+// by rank, so they are summed in that order.
 Task<HandedIn> collect(Worker& self, RoundOptions options, std::int64_t round,
                        std::vector<Asked> asked) {
     const auto enough =

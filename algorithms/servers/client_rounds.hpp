@@ -1,10 +1,12 @@
-// Rounds of clients: in each round some workers train on their own, and a server updates its model with what they hand
-// in. FedAvg and its relatives share this and add what a client trains and what the server does.
+// Rounds of clients: in each round some workers train on their own, and a server updates its model
+// with what they hand in. FedAvg and its relatives share this and add what a client trains and what
+// the server does.
 //
 // Round r, with k = max(floor(C n), 1):
 //   S    <-  min(ceil(o k), n) of the workers that are present, drawn uniformly without replacement
 //   server sends x to each i in S, and what the method sends with it
-//   each i in S trains for E steps and hands in a model or a change, and what the method hands in with it
+//   each i in S trains for E steps and hands in a model or a change, and what the method hands in
+//   with it
 //   K    <-  the first k of them whose letters arrive, or fewer if no more can arrive
 //   server updates x with the letters of K
 //
@@ -15,26 +17,28 @@
 //   E        options.local_steps  batches per round, not epochs
 //   n_i      self.samples(i)      samples of worker i; all equal where they are unknown
 //
-// All workers count the same steps: a round is E of them. A worker outside S skips the round's steps at its beginning,
-// computes nothing and sends nothing. A worker whose letter comes too late stops when the round is over and skips its
-// remaining steps. Workers learn without messages when a round begins and ends (Worker::barrier). The workers in S wait
-// for the end, since a round ends when the last letter has arrived. All workers draw S from one common stream, which
-// stands for the message that a real server would send. The server asks S in the order of the draw, so of letters that
-// arrive at the same instant, those of K are drawn, too. A run that stops within a round ends that round with the steps
-// taken so far.
+// All workers count the same steps: a round is E of them. A worker outside S skips the round's
+// steps at its beginning, computes nothing and sends nothing. A worker whose letter comes too late
+// stops when the round is over and skips its remaining steps. Workers learn without messages when a
+// round begins and ends (Worker::barrier). The workers in S wait for the end, since a round ends
+// when the last letter has arrived. All workers draw S from one common stream, which stands for the
+// message that a real server would send. The server asks S in the order of the draw, so of letters
+// that arrive at the same instant, those of K are drawn, too. A run that stops within a round ends
+// that round with the steps taken so far.
 //
-// A round with a deadline ends then, with the letters that have arrived; if there are none, the server does nothing. A
-// letter that flows when its round ends flows on; the next one in its place leaves after it, unless its own round ends
-// before. A letter to a client that dies flows on; those behind it are not sent. So nothing piles up if rounds, or lives
-// of clients, are shorter than transfers. A client that is away is not drawn. The server does not wait for a client that
-// dies or leaves within a round. A worker that joins within a round skips it.
+// A round with a deadline ends then, with the letters that have arrived; if there are none, the
+// server does nothing. A letter that flows when its round ends flows on; the next one in its place
+// leaves after it, unless its own round ends before. A letter to a client that dies flows on; those
+// behind it are not sent. So nothing piles up if rounds, or lives of clients, are shorter than
+// transfers. A client that is away is not drawn. The server does not wait for a client that dies or
+// leaves within a round. A worker that joins within a round skips it.
 //
-// State: what the server keeps; on a worker nothing between rounds except the error of its compressor. Blocks: the
-// round waits for the k-th of its workers. Nothing overlaps. Messages of a round: one down and one up for each worker
-// in S.
+// State: what the server keeps; on a worker nothing between rounds except the error of its
+// compressor. Blocks: the round waits for the k-th of its workers. Nothing overlaps. Messages of a
+// round: one down and one up for each worker in S.
 //
-// Limits: one server, on a node of its own behind the workers. It does not fail and learns at once which workers come
-// and go; its arithmetic takes no time.
+// Limits: one server, on a node of its own behind the workers. It does not fail and learns at once
+// which workers come and go; its arithmetic takes no time.
 #pragma once
 
 #include <cstdint>
@@ -103,8 +107,8 @@ struct Client {
     Outbox outbox{};
 };
 
-/// What a client does in one round: it awaits the letter of the round, trains and hands in. The first
-/// step of the round has already begun. The task is dropped if the round ends before it.
+/// What a client does in one round: it awaits the letter of the round, trains and hands in. The
+/// first step of the round has already begun. The task is dropped if the round ends before it.
 using TrainInRound = std::function<Task<>(std::int64_t round, Client& client)>;
 
 /// Runs a worker as a client.
@@ -120,7 +124,8 @@ Task<Letter> letter_of_round(Worker& self, std::int64_t round);
 using Correction = std::function<void(const Vector& x, Vector& g)>;
 
 /// Takes the local steps of a round from x, and returns the trained model:
-///   m <- 0,  then  m <- beta m + g,  x <- x - gamma m  for each step, with g corrected first (null: g as it is)
+///   m <- 0,  then  m <- beta m + g,  x <- x - gamma m  for each step, with g corrected first
+///                                                      (null: g as it is)
 Task<Vector> local_steps(Worker& self, RoundOptions options, Vector x, Correction correct);
 
 /// Hands in the trained model x or, with a compressor, its compressed difference from `first`.

@@ -1,6 +1,7 @@
 // FedAvg: in each round some workers train on their own, and a server averages their models.
 //
-// Round r (client_rounds.hpp), with S the clients that are asked and K those whose models come in time:
+// Round r (client_rounds.hpp), with S the clients that are asked and K those whose models come in
+// time:
 //   server sends x to each i in S
 //   each i in S:   x_i  <-  x,  m_i  <-  0,  then E times
 //                  m_i  <-  beta m_i + g_i(x_i),   x_i  <-  x_i - gamma m_i
@@ -13,11 +14,12 @@
 //   g_i      g                    stochastic gradient on one batch of the worker's shard
 //   gamma    learning rate of the worker's step;  beta = options.momentum, in [0, 1)
 //
-// State, what blocks and what is charged are those of all rounds. Bytes of a round: one model down and one up for each
-// worker in S.
+// State, what blocks and what is charged are those of all rounds. Bytes of a round: one model down
+// and one up for each worker in S.
 //
-// Source: McMahan et al., AISTATS 2017 (arXiv 1602.05629; only the abstract was read), and the Flower framework's
-// weights. Steps instead of epochs, and momentum, are options that the paper's basic algorithm does not have.
+// Source: McMahan et al., AISTATS 2017 (arXiv 1602.05629; only the abstract was read), and the
+// Flower framework's weights. Steps instead of epochs, and momentum, are options that the paper's
+// basic algorithm does not have.
 #pragma once
 
 #include "algorithms/servers/client_rounds.hpp"

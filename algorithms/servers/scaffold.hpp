@@ -1,7 +1,8 @@
-// SCAFFOLD: FedAvg whose clients correct each local gradient by what they know of the others' gradients, so that shards
-// that differ do not make them drift apart.
+// SCAFFOLD: FedAvg whose clients correct each local gradient by what they know of the others'
+// gradients, so that shards that differ do not make them drift apart.
 //
-// Round r (client_rounds.hpp), with S the clients that are asked and K those whose changes come in time:
+// Round r (client_rounds.hpp), with S the clients that are asked and K those whose changes come in
+// time:
 //   server sends x and c to each i in S
 //   each i in S:   y_i   <-  x,  then E times   y_i  <-  y_i - gamma (g_i(y_i) - c_i + c)
 //                  c_i+  <-  c_i - c + (x - y_i) / G          G: the sum of gamma over these steps
@@ -15,31 +16,37 @@
 //   y_i      y                    of a client, within one round
 //   g_i      g                    stochastic gradient on one batch of the worker's shard
 //   c        c                    control variate of the server: the mean of all c_i; 0 at first
-//   c_i      control_of(i)        control variate of client i: its mean gradient in its last round; 0 at first
+//   c_i      control_of(i)        control variate of client i: its mean gradient in its last round;
+//                                 0 at first
 //   gamma    learning rate of the worker's step (the paper's eta_l)
 //   eta      options.server_learning_rate   above 0 (the paper's eta_g); 1: the mean of the models
 //   n        all workers, present or not;  E = options.rounds.local_steps (the paper's K)
 //
-// (x - y_i) / G is the mean of the corrected gradients, weighted by gamma, so c_i+ is that of the g_i: the paper's
-// option II, whose K eta_l is G where gamma is constant. If G is 0, c_i stays. Clients count alike, whatever their
-// shards, and there is no momentum: the optimizer's is not used.
+// (x - y_i) / G is the mean of the corrected gradients, weighted by gamma, so c_i+ is that of the
+// g_i: the paper's option II, whose K eta_l is G where gamma is constant. If G is 0, c_i stays.
+// Clients count alike, whatever their shards, and there is no momentum: the optimizer's is not
+// used.
 //
-// A client renews c_i only if its change counts, which it learns as it learns that the round is over. So c is always
-// the mean of all c_i, whoever is late. c_i is on the client's disk: it outlives absences.
+// A client renews c_i only if its change counts, which it learns as it learns that the round is
+// over. So c is always the mean of all c_i, whoever is late. c_i is on the client's disk: it
+// outlives absences.
 //
-// State: x and c on the server; c_i on each worker. What blocks is that of all rounds. Bytes of a round: two models
-// down and two up for each worker in S, in one message each way; the corrections take no time of their own.
+// State: x and c on the server; c_i on each worker. What blocks is that of all rounds. Bytes of a
+// round: two models down and two up for each worker in S, in one message each way; the corrections
+// take no time of their own.
 //
-// Reductions: one client is plain SGD, as is one local step of all clients with eta = 1 (c cancels in the mean).
+// Reductions: one client is plain SGD, as is one local step of all clients with eta = 1 (c cancels
+// in the mean).
 //
 // Limits: no compressors. c_i would keep what a compressor loses.
 //
-// Source: Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, ICML 2020 (arXiv 1910.06378), Algorithm 1; of the paper only
-// the abstract was available. The steps and option II: Flower's baseline (adap/flower, baselines/niid_bench:
-// client_scaffold.py @09d72eb, server_scaffold.py @91ba57f). Means without weights, eta = 1 and zeros at first: FLGo
-// (WwZzz/easyFL, resources/algorithm/scaffold.py @f0721ad); Flower begins with the parameters and adds momentum before
-// the correction. Deviations: G in place of K eta_l; which clients renew c_i where changes come too late, which that
-// code does not have.
+// Source: Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, ICML 2020 (arXiv 1910.06378), Algorithm
+// 1; of the paper only the abstract was available. The steps and option II: Flower's baseline
+// (adap/flower, baselines/niid_bench: client_scaffold.py @09d72eb, server_scaffold.py @91ba57f).
+// Means without weights, eta = 1 and zeros at first: FLGo (WwZzz/easyFL,
+// resources/algorithm/scaffold.py @f0721ad); Flower begins with the parameters and adds momentum
+// before the correction. Deviations: G in place of K eta_l; which clients renew c_i where changes
+// come too late, which that code does not have.
 #pragma once
 
 #include "algorithms/servers/client_rounds.hpp"

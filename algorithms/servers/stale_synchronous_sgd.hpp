@@ -10,7 +10,8 @@
 //   answers, one after the other in the order of their pushes, all i with  c_i  <=  min_j c_j + s
 //
 // So the model that a worker reads for its step c includes at least the first c - s steps of every
-// worker, and all c of its own. With s = 0 the server takes all n pushes and then sends n answers: x
+// worker, and all c of its own. With s = 0 the server takes all n pushes and then sends n answers:
+// x
 // moves by  gamma (1/n) sum of m_i, which is synchronous momentum SGD. With s large it is
 // asynchronous SGD (async_sgd.hpp).
 //

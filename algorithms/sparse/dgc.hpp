@@ -72,8 +72,8 @@
 // are sent as NaN, so that the model diverges, as it would with dense exchange.
 //
 // Limits: one density for all tensors; the receivers of an all-gather know the sizes of its blocks
-// without a message; where pieces are exchanged beside backward, gradients are not clipped, because the
-// norm of the whole is not known yet.
+// without a message; where pieces are exchanged beside backward, gradients are not clipped, because
+// the norm of the whole is not known yet.
 #pragma once
 
 #include "algorithms/exchange/exchange_presets.hpp"
@@ -88,8 +88,8 @@ struct DgcAlgorithmOptions {
         sparse_exchange(DgcOptions{});  // whose codec has the options (dgc_options.hpp)
 };
 
-/// Returns the exchange of stages of density 1: everything travels dense, by an all-reduce or the servers
-/// that the sparse stages have. Requires DGC's codec.
+/// Returns the exchange of stages of density 1: everything travels dense, by an all-reduce or the
+/// servers that the sparse stages have. Requires DGC's codec.
 ExchangeOptions dense_stage(const ExchangeOptions& sparse);
 
 /// Requires DGC's codec.

@@ -3,9 +3,10 @@
 //
 // n members begin together. A message of S bytes takes t(S) = S/B to drain and L more to be
 // delivered. Every t is rounded up to the tick, like in the network, so simulated and predicted
-// times agree to the picosecond. All times are 0 for n = 1. A collective of two members or more begins
-// s after its call (sim/collectives/library.hpp), which each form below adds once. Derivations:
-// docs/models.md, the normative table. Limits: equal links, no overhead, no other traffic.
+// times agree to the picosecond. All times are 0 for n = 1. A collective of two members or more
+// begins s after its call (sim/collectives/library.hpp), which each form below adds once.
+// Derivations: docs/models.md, the normative table. Limits: equal links, no overhead, no other
+// traffic.
 //
 // The forms must be able to disagree with the simulation. Chunks, the fold of a group that is not a
 // power of two, unions, message sizes and selection times are written here and in sparse_forms.hpp
@@ -100,16 +101,18 @@ Duration binomial_broadcast_time(int n, Bytes size, const IdleStar& star);
 /// ceil(log2 n) (L + t(S))
 Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star);
 
-/// The longest way from place 0, where a place with c places below takes c t to serve them all and L more.
+/// The longest way from place 0, where a place with c places below takes c t to serve them all and
+/// L more.
 Duration broadcast_at_once_time(int n, Bytes size, const IdleStar& star);
 
-/// k slices of time t per chunk, w = min(in flight, k) of them under way, Q = 2(n-1)k, P = max(w t, t + L):
-/// floor((Q-1)/w) P + ((Q-1) mod w) t + t + L. Exact if n k divides S.
+/// k slices of time t per chunk, w = min(in flight, k) of them under way, Q = 2(n-1)k, P = max(w t,
+/// t + L): floor((Q-1)/w) P + ((Q-1) mod w) t + t + L. Exact if n k divides S.
 Duration pipelined_ring_all_reduce_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
 /// The same for Q = (n-1)k, plus L + t(S - S/n).
 Duration pipelined_ring_reduce_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
 
-/// (n-1) (L + t) + (k-1) t for k slices of time t, if w t >= 2 t + L or k <= w; else empty. Exact if k divides S.
+/// (n-1) (L + t) + (k-1) t for k slices of time t, if w t >= 2 t + L or k <= w; else empty. Exact
+/// if k divides S.
 std::optional<Duration> chain_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
 
 /// The reduce, then the broadcast.
@@ -122,8 +125,8 @@ Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool o
 
 /// p machines with g devices each on an idle bus: 2 (g-1) (L + t(ceil(S/g))) on the bus plus 2
 /// (p-1) (L + t(x)), x = ceil(ceil(S/g)/p), on the network. There, h of the g rings share a network
-/// card (all with one card per machine), and each ring has its own lane, so t(x) is the longer of h x
-/// / B_network and x / B_bus. Exact if g p divides S. `network` has a card's bandwidth, and the
+/// card (all with one card per machine), and each ring has its own lane, so t(x) is the longer of h
+/// x / B_network and x / B_bus. Exact if g p divides S. `network` has a card's bandwidth, and the
 /// latency from device to device.
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
                                       const IdleStar& network, int sharing);
@@ -132,8 +135,8 @@ Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, con
 /// of steps. A step between machines also passes lanes of the bus. Requires more than one machine.
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
 
-/// Recursive doubling in the same setting, p and g powers of two, where a union of c contributions weighs
-/// W(c): log2 g steps inside, then log2 p in which h of g workers share a card:
+/// Recursive doubling in the same setting, p and g powers of two, where a union of c contributions
+/// weighs W(c): log2 g steps inside, then log2 p in which h of g workers share a card:
 ///   sum over c = 1, 2, 4 .. below g of (l + t'(W(c)))
 ///   + sum over c = g, 2 g, 4 g .. below n of (L + max(t(h W(c)), t'(W(c)))).
 Duration sparse_doubling_over_machines_time(int machines, int devices,

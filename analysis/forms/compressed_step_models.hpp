@@ -1,12 +1,13 @@
-// Closed forms for one step of CHOCO-SGD on an idle network, and what all compressing methods share.
+// Closed forms for one step of CHOCO-SGD on an idle network, and what all compressing methods
+// share.
 //
 //   E, D: time to encode and to decode (algorithms/compression/coding.hpp); V: bytes of a message
 //
 //   CHOCO-SGD           max(T1, L + d t(V)), then E + D of d messages, + update, where all workers
 //                       have degree d; its first step is T1 + E + D + update
 //
-// Known where the exchange is known (step_models.hpp). As there, workers begin the step together. Methods
-// that exchange have the forms of exchanges (exchange_forms.hpp).
+// Known where the exchange is known (step_models.hpp). As there, workers begin the step together.
+// Methods that exchange have the forms of exchanges (exchange_forms.hpp).
 #pragma once
 
 #include <cstdint>

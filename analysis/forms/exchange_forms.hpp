@@ -1,5 +1,5 @@
-// Closed forms of exchanges: one for each aggregation (aggregation_forms.hpp) and one for each schedule
-// (schedule_forms.hpp), none for an algorithm.
+// Closed forms of exchanges: one for each aggregation (aggregation_forms.hpp) and one for each
+// schedule (schedule_forms.hpp), none for an algorithm.
 //
 //   a step    the end of its last piece, or of backward, then the update
 //   bytes     of a worker's message, by codec
@@ -12,8 +12,8 @@
 //                                                encoded   g-1 + g-1 + g (g-1)
 //     shards            2 p g (g-1), and g times those of p
 //
-// Steps are unknown, and empty, with several streams and more than one piece, into forward, and where the
-// aggregation is unknown.
+// Steps are unknown, and empty, with several streams and more than one piece, into forward, and
+// where the aggregation is unknown.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@
 
 namespace paceline {
 
-/// Returns the bytes of one worker's message of all tensors, before it is cut or summed. `density` is
-/// that of DGC's stage.
+/// Returns the bytes of one worker's message of all tensors, before it is cut or summed. `density`
+/// is that of DGC's stage.
 Bytes form_of_contribution(const ExchangeOptions& options, const Layout& layout, WireFormat wire,
                            int workers, double density = 1);
 
@@ -34,9 +34,9 @@ Bytes form_of_contribution(const ExchangeOptions& options, const Layout& layout,
 std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::int64_t passes,
                                            const StepModelInput& in, double density = 1);
 
-/// Returns how long a run of tensors holds the communication stream, for MG-WFBP's rule; at DGC's final
-/// density. The start-up is what two exchanges of half the tensors take more than one of all. Empty where
-/// the aggregation is unknown, or there are fewer than two tensors.
+/// Returns how long a run of tensors holds the communication stream, for MG-WFBP's rule; at DGC's
+/// final density. The start-up is what two exchanges of half the tensors take more than one of all.
+/// Empty where the aggregation is unknown, or there are fewer than two tensors.
 std::optional<ExchangeEstimate> exchange_estimate(const ExchangeOptions& options,
                                                   const StepModelInput& in);
 

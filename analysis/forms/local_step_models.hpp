@@ -3,7 +3,8 @@
 //
 //   tau steps to a block, T = T1 + U one gradient and the optimizer's update, A = all-reduce of S
 //
-//   local-sgd, bmuf, easgd,   step k:  T, plus A if it ends a block; local-adam plus 3 A if it averages
+//   local-sgd, bmuf, easgd,   step k:  T, plus A if it ends a block; local-adam plus 3 A if it
+//                                      averages
 //   diloco, local-adam                 its moments, too
 //   post-local-sgd            T + A before the switch, then as local-sgd with its own period
 //   slowmo                    a step of the base; at the end of a block, plus A (if it averages)
@@ -32,7 +33,8 @@ namespace paceline {
 
 /// Returns T, the time of a step without an exchange.
 Duration lone_step_time(const StepModelInput& in);
-/// Returns the step time of local-sgd, bmuf, easgd and diloco; of local-adam, with the `vectors` that it averages.
+/// Returns the step time of local-sgd, bmuf, easgd and diloco; of local-adam, with the `vectors`
+/// that it averages.
 std::optional<Duration> averaged_step_time(const ExchangeOptions& exchange, std::int64_t period,
                                            std::int64_t k, const StepModelInput& in,
                                            int vectors = 1);

@@ -9,15 +9,18 @@
 //
 //   optimizer                 s        codec                       s
 //   SGD, with momentum        0, 1     error feedback              1
-//   Adam, LAMB                2        low rank (PowerSGD)         1, the error; factors are not counted
-//   1-bit LAMB                3        one bit among n workers     1 + 1/n, errors of worker and owner
+//   Adam, LAMB                2        low rank (PowerSGD)         1, the error; factors are not
+//                                      counted
+//   1-bit LAMB                3        one bit among n workers     1 + 1/n, errors of worker and
+//                                      owner
 //   DiLoCo                    4        DGC                         2, in place of the momentum
 //
-// DiLoCo's are Adam's two, the outer model and its momentum. What is sent, received and packed is not
-// counted, nor what a library allocates beside.
+// DiLoCo's are Adam's two, the outer model and its momentum. What is sent, received and packed is
+// not counted, nor what a library allocates beside.
 //
-// Source of w, c and Adam's s: Rajbhandari et al., "ZeRO", SC 2020, section 3: 16 bytes a parameter in
-// mixed precision, 2 + 2 + 4 + 8. The rest are sums by hand over the state that each method's header lists.
+// Source of w, c and Adam's s: Rajbhandari et al., "ZeRO", SC 2020, section 3: 16 bytes a parameter
+// in mixed precision, 2 + 2 + 4 + 8. The rest are sums by hand over the state that each method's
+// header lists.
 #pragma once
 
 #include <cstdint>

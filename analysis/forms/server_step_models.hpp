@@ -9,7 +9,8 @@
 //   ps-stale s = 0                T + 2L + (n + 1) t          a worker's push leaves while others
 //                                                             are answered; the last one counts
 //   rounds of clients, each       2L + 2 |S| w t + E T        |S| = max(floor(C n), 1)
-//     fedavg, fedprox, fedopt     w = 1; with a compressor the way up takes its message, after encoding
+//     fedavg, fedprox, fedopt     w = 1; with a compressor the way up takes its message, after
+//                                 encoding
 //     scaffold                    w = 2: a control variate beside the model
 //
 // The first two give exactly the times until the last worker has taken the step. The first step of

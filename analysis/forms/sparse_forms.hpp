@@ -1,6 +1,6 @@
 // Bytes and device times of sparse methods, from the papers' formulas alone. The simulation has its
-// own code for them (algorithms/compression/sparse/sparse.hpp, selection.hpp, algorithms/sparse/), and
-// none of it is called here, so that a comparison of the two can fail.
+// own code for them (algorithms/compression/sparse/sparse.hpp, selection.hpp, algorithms/sparse/),
+// and none of it is called here, so that a comparison of the two can fail.
 //
 // n_j entries of the compressible tensor j, density rho, k_j = ceil(rho n_j), e bytes per entry
 // sent, f per dense entry, D entries of one-dimensional tensors and of those left

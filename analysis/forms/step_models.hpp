@@ -31,7 +31,8 @@ struct IdleNetwork {
     IdleStar star;                // bandwidth of a machine's card, latency from worker to worker
     std::optional<IdleStar> bus;  // between workers on one machine; empty: one worker each
     int devices = 1;              // workers per machine
-    /// Rate of copies between the workers of a machine and its host, if collectives are staged there.
+    /// Rate of copies between the workers of a machine and its host, if collectives are staged
+    /// there.
     std::optional<Bandwidth> staging{};
     int cards = 1;  // of a machine; each serves as many of its workers
 
@@ -39,7 +40,8 @@ struct IdleNetwork {
     [[nodiscard]] int sharing() const { return devices / cards; }
 };
 
-/// Returns the time of copying `in` to the host and `out` back, by all workers of a machine of n; 0 for n = 1.
+/// Returns the time of copying `in` to the host and `out` back, by all workers of a machine of n; 0
+/// for n = 1.
 Duration staging_time(int n, Bytes in, Bytes out, const IdleNetwork& network);
 
 /// What the step models need to know about a run.
@@ -56,7 +58,8 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
                                         const IdleNetwork& network);
 std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
                                         const IdleNetwork& network);
-/// Returns the time of an all-to-all of equal blocks; empty where the workers are not on one star or bus.
+/// Returns the time of an all-to-all of equal blocks; empty where the workers are not on one star
+/// or bus.
 std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& network);
 
 std::optional<Duration> collective_step_time(const CollectiveOptions& options,
@@ -69,7 +72,8 @@ std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput
 /// both ways, in this step and in those before it.
 std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
                                            const StepModelInput& in);
-/// Returns the time of an exchange of sparse messages among n workers: sparse, or dense where that is less.
+/// Returns the time of an exchange of sparse messages among n workers: sparse, or dense where that
+/// is less.
 std::optional<Duration> sparse_travel_time(const DgcOptions& options,
                                            const AggregationPlan& aggregation, double density,
                                            const Layout& layout, int n, const IdleNetwork& network);

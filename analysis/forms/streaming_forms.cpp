@@ -62,7 +62,8 @@ std::optional<FragmentTimes> times_of(const StreamingDilocoOptions& options, std
     return FragmentTimes{time_of(form->encode), time_of(form->travel), time_of(form->decode)};
 }
 
-// Returns the time that an exchange adds to step j = 1, ..., tau behind the one after which it was due.
+// Returns the time that an exchange adds to step j = 1, ..., tau behind the one after which it was
+// due.
 Duration added(const FragmentTimes& times, std::int64_t j, std::int64_t delay, Duration lone) {
     const std::int64_t arrives = std::min(times.wires / lone, delay - 1) + 1;
     Duration more{};

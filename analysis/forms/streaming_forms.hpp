@@ -4,11 +4,13 @@
 //   E, W, D     coding before a fragment travels, its time on the wires, coding behind
 //
 //   tau = 0     the step after which a fragment is due:  T + E + W + D
-//   tau > 0     of the tau steps behind that one, the first takes E longer, the last max(0, W - tau T),
-//               and the one in which the messages arrive D: step min(floor(W / T), tau - 1) of them
+//   tau > 0     of the tau steps behind that one, the first takes E longer, the last max(0, W - tau
+//               T), and the one in which the messages arrive D: step min(floor(W / T), tau - 1) of
+//               them
 //
-// Messages and bytes: those of the fragment, in the step after which it is due. Known where the exchange has one stage of coding before
-// its wires and one behind (aggregation_forms.hpp), or tau is 0.
+// Messages and bytes: those of the fragment, in the step after which it is due. Known where the
+// exchange has one stage of coding before its wires and one behind (aggregation_forms.hpp), or tau
+// is 0.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ IdleNetwork without_start_ups(IdleNetwork network) {
     return network;
 }
 
-// Returns the times of a gather and of a reduce of so many bytes. Each collective has a start-up; by
-// machine, a reduce is one inside and one between.
+// Returns the times of a gather and of a reduce of so many bytes. Each collective has a start-up;
+// by machine, a reduce is one inside and one between.
 std::optional<UnitTimes> messages_of(const ZeroOptions& options, Bytes size,
                                      const StepModelInput& in) {
     const Duration start_up = in.network.star.start_up;
@@ -56,8 +56,8 @@ std::optional<UnitTimes> messages_of(const ZeroOptions& options, Bytes size,
         {}};
 }
 
-// Returns when the forward pass has left each unit: measured, or by half of the time of backward passes, as far as the forward
-// pass lasts. The last entry stands for its beginning.
+// Returns when the forward pass has left each unit: measured, or by half of the time of backward
+// passes, as far as the forward pass lasts. The last entry stands for its beginning.
 std::vector<Duration> ends_of_forward_form(const StepTiming& timing) {
     const Duration forward = timing.buckets.front().forward_end.value_or(timing.step / 3);
     std::vector<Duration> ends{forward};

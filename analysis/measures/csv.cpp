@@ -18,7 +18,8 @@ bool is_number(std::string_view text) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
-// Returns whether a spreadsheet would take the text for a formula, or for one that is marked as text.
+// Returns whether a spreadsheet would take the text for a formula, or for one that is marked as
+// text.
 bool looks_like_a_formula(std::string_view text) {
     const std::size_t first = text.find_first_not_of('\'');
     return first != std::string_view::npos &&

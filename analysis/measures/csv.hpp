@@ -1,10 +1,10 @@
 // CSV as in RFC 4180, but with "\n" line ends. Numbers have the shortest form that reads back to
 // the same double.
 //
-// A text that begins with "=", "+", "-", "@" or a tab and is no number would be run by a spreadsheet
-// as a formula, quoted or not. It is written in quotes and behind an apostrophe, which spreadsheets
-// take as the mark of a text ("'=2+3"). A text of apostrophes and then such a character gets one more,
-// so that a reader gets every text back by removing one.
+// A text that begins with "=", "+", "-", "@" or a tab and is no number would be run by a
+// spreadsheet as a formula, quoted or not. It is written in quotes and behind an apostrophe, which
+// spreadsheets take as the mark of a text ("'=2+3"). A text of apostrophes and then such a
+// character gets one more, so that a reader gets every text back by removing one.
 #pragma once
 
 #include <optional>

@@ -7,16 +7,17 @@
 //
 // Intervals are [i w, (i+1) w); the last one ends with the run. How long a run takes is known only
 // at its end, so the width w grows with it: whenever the run has outgrown the most intervals that
-// are kept, ten of them become one. Sums are kept, so no byte is lost. If the caller names no width,
-// w begins at 1 ps and ends as 1, 2 or 5 times a power of ten, with 80 to 200 intervals for a run
-// (fewer for a run below 100 ps, and where a network has more than 40,000 links).
+// are kept, ten of them become one. Sums are kept, so no byte is lost. If the caller names no
+// width, w begins at 1 ps and ends as 1, 2 or 5 times a power of ten, with 80 to 200 intervals for
+// a run (fewer for a run below 100 ps, and where a network has more than 40,000 links).
 //
 // What flows is counted when it flows: bytes include those of messages that the end of the run cuts
 // short, and what an outage has lost and is sent again. The bytes of a message over all intervals
 // are exact: what rounding has added or dropped goes to the interval in which it drains.
 //
-// Units: bytes; picoseconds. Limits: an unlimited link has no bytes (sim/network/network_observer.hpp).
-// Memory: 8 bytes per interval and link that was used; twice that if its capacity changes.
+// Units: bytes; picoseconds. Limits: an unlimited link has no bytes
+// (sim/network/network_observer.hpp). Memory: 8 bytes per interval and link that was used; twice
+// that if its capacity changes.
 #pragma once
 
 #include <cstddef>

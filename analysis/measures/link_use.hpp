@@ -5,8 +5,8 @@
 //          not included, nor is what an outage has lost
 //
 // A message is on its links from the time it sets out until it has drained, including the time it
-// waits at rate 0. A network's observer (sim/network/network_observer.hpp) reports these times. Memory:
-// O(links + messages in flight).
+// waits at rate 0. A network's observer (sim/network/network_observer.hpp) reports these times.
+// Memory: O(links + messages in flight).
 #pragma once
 
 #include <cstdint>

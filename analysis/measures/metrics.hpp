@@ -9,8 +9,8 @@
 //   computes has an efficiency other than 1)
 //   waiting      shares of the simulated time, mean over workers: for stragglers (workers that had
 //                not arrived), for dead nodes (while a worker was away), for the network (the rest
-//                of the time without computing); algorithms/runtime/time_use.hpp defines which is which.
-//                Together with the share of computing they sum to 1.
+//                of the time without computing); algorithms/runtime/time_use.hpp defines which is
+//                which. Together with the share of computing they sum to 1.
 //   staleness    mean age of what is used in training, for methods that have it. Parameter servers:
 //                pushes of others that were applied to the model between the time it was read and
 //                the time the gradient is applied. Gossip concurrent with computing (AD-PSGD,
@@ -20,14 +20,14 @@
 //                  them
 //   per client and round   bytes of all workers until the end of the last round / clients that were
 //                  asked, summed over the rounds. A round that did not end counts in neither
-// Rates (step time, computing, exposed, bytes per step, samples per second, speedup, efficiency) are
-// those of whole periods of the algorithm. A run that ends by its own number of steps, and at the
-// end of a period, is rated up to its end. Every other run (its steps are no multiple of the period,
-// or a limit or a target cut it) is rated up to the last whole period of each worker, as
-// step_marks.hpp tallies it. On request the first steps of each worker are left out. Exceptions, which are rated as a whole: runs in which some worker has
-// not taken one whole period, and runs whose nodes fail, because the time lost belongs to them. Of
-// the former, those that were cut count whole steps alone. A run in which no step was whole has no
-// rates.
+// Rates (step time, computing, exposed, bytes per step, samples per second, speedup, efficiency)
+// are those of whole periods of the algorithm. A run that ends by its own number of steps, and at
+// the end of a period, is rated up to its end. Every other run (its steps are no multiple of the
+// period, or a limit or a target cut it) is rated up to the last whole period of each worker, as
+// step_marks.hpp tallies it. On request the first steps of each worker are left out. Exceptions,
+// which are rated as a whole: runs in which some worker has not taken one whole period, and runs
+// whose nodes fail, because the time lost belongs to them. Of the former, those that were cut count
+// whole steps alone. A run in which no step was whole has no rates.
 //
 // Bytes are those that leave or reach a node, mean over nodes. A worker is a device; a node has one
 // unless the scenario says otherwise.
@@ -105,8 +105,8 @@ struct Metrics {
     std::vector<Metrics> other_jobs;  // other jobs on the same network
     std::uint64_t events = 0;         // of the engine; not a column
 
-    /// Returns whether the run was cut before a step was whole. It has no rates, and no column of it
-    /// means for a step.
+    /// Returns whether the run was cut before a step was whole. It has no rates, and no column of
+    /// it means for a step.
     [[nodiscard]] bool ended_before_a_step() const {
         return !step_time_s && iterations <= 1 && outcome != "finished" && outcome != "target";
     }

@@ -1,5 +1,5 @@
-// Records what the workers of a job have done by the ends of their steps, so that rates are those of
-// whole steps and whole periods wherever the run is cut.
+// Records what the workers of a job have done by the ends of their steps, so that rates are those
+// of whole steps and whole periods wherever the run is cut.
 //
 // Every worker is sampled when it has taken a step, not when the run ends. For the last whole step
 // of each worker, and for the last one that ends a period of the algorithm, the tally is
@@ -23,9 +23,9 @@ namespace paceline {
 
 class StepMarks {
   public:
-    /// `ends_period(k)` returns whether a period ends with the k-th step; null: every step ends one.
-    /// The first `skipped` steps of each worker, whole periods, are not tallied. Requires that the
-    /// simulation and the network outlive this object.
+    /// `ends_period(k)` returns whether a period ends with the k-th step; null: every step ends
+    /// one. The first `skipped` steps of each worker, whole periods, are not tallied. Requires that
+    /// the simulation and the network outlive this object.
     explicit StepMarks(NetworkPart network, std::function<bool(std::int64_t k)> ends_period = {},
                        std::int64_t skipped = 0)
         : network_(network), ends_period_(std::move(ends_period)), skipped_(skipped) {}
@@ -38,9 +38,9 @@ class StepMarks {
     /// Returns the tally from the end of the skipped steps to the last whole period of each worker;
     /// empty if some worker has none.
     [[nodiscard]] std::optional<Tally> at_periods() const;
-    /// Returns the tally of whole steps, for runs that are cut before a whole period: up to the last
-    /// one of each worker, or up to now if some worker has computed nothing in one. Empty if nobody
-    /// has.
+    /// Returns the tally of whole steps, for runs that are cut before a whole period: up to the
+    /// last one of each worker, or up to now if some worker has computed nothing in one. Empty if
+    /// nobody has.
     [[nodiscard]] std::optional<Tally> at_steps() const;
     /// Returns whether some worker has taken a whole step, since the last restart if there was one.
     [[nodiscard]] bool any_step() const;

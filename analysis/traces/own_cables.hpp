@@ -1,5 +1,5 @@
-// Machines with one cable: all their routes to others begin, and end, with one link that is not part
-// of their bus.
+// Machines with one cable: all their routes to others begin, and end, with one link that is not
+// part of their bus.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
 // Records the content of a trace: which computations, rounds, messages and link uses there were,
 // when, and on which machine; within a window and up to a limit.
 //
-// It observes a network and its workers (sim/network/network_observer.hpp, algorithms/runtime/worker_observer.hpp) and
-// keeps what the filter selects:
+// It observes a network and its workers (sim/network/network_observer.hpp,
+// algorithms/runtime/worker_observer.hpp) and keeps what the filter selects:
 //   - slices that overlap the time span, in full, even if they begin before it or end after it;
 //   - chosen machines: a message appears only at its chosen end if one of its two machines is
 //     chosen;
@@ -10,15 +10,16 @@
 //     take no steps, and all other jobs, count as in one while any worker of the main job is;
 //   - uses of links, while the time is in the span and a worker of the main job is in a chosen
 //     step.
-// Each kept item costs as many events as it takes in a file (analysis/traces/chrome_trace.hpp). If an item
-// would exceed the limit, the trace is cut at that instant. Whatever begins at that instant or
-// later is dropped, and whatever is in progress is taken to end there.
+// Each kept item costs as many events as it takes in a file (analysis/traces/chrome_trace.hpp). If
+// an item would exceed the limit, the trace is cut at that instant. Whatever begins at that instant
+// or later is dropped, and whatever is in progress is taken to end there.
 //
 // A worker in a step that is in no computation and no round at the end of an instant waits for
 // messages: for a letter, for an answer, or until its own message has left; unless it is reported
 // later that it has waited for something else. After its last step
-// a worker of the main job waits for stragglers, until the run ends. These waits are slices, too, so
-// the slices of a worker cover its time from its first step until the run ends, or until it dies.
+// a worker of the main job waits for stragglers, until the run ends. These waits are slices, too,
+// so the slices of a worker cover its time from its first step until the run ends, or until it
+// dies.
 //
 // The use of a link is what flows / the rate now available to payload, 0..1, to the nearest
 // millionth. It is recorded when it changes, with its value at the end of an instant. A link that

@@ -20,7 +20,8 @@ class ConsoleLog {
     bool json_;
 };
 
-/// Does `work` and returns its exit code. An error that it throws is logged, and its exit code is returned.
+/// Does `work` and returns its exit code. An error that it throws is logged, and its exit code is
+/// returned.
 int exit_code_of(const ConsoleLog& log, const std::function<int()>& work);
 
 }  // namespace paceline

@@ -1,9 +1,9 @@
 // The last word of a program that runs out of memory where C++ cannot unwind.
 //
-// Too little memory is an exception, std::bad_alloc, and exit_code_of() turns it into a line and an exit
-// code. Unwinding itself may need memory, however: the destructor of a nlohmann::json lists what
-// it destroys. Where an allocation fails there, the language ends the program by std::terminate,
-// which by default prints the exception's name and aborts.
+// Too little memory is an exception, std::bad_alloc, and exit_code_of() turns it into a line and an
+// exit code. Unwinding itself may need memory, however: the destructor of a nlohmann::json lists
+// what it destroys. Where an allocation fails there, the language ends the program by
+// std::terminate, which by default prints the exception's name and aborts.
 //
 // Limits: the line is plain text also with --log-json, since an object would need memory. Nothing
 // of the results is damaged, because files are written beside their place and renamed.

@@ -82,8 +82,8 @@ void say_what_failed(int descriptor, std::string_view name, std::FILE* other) {
 void prepare_streams() {
     (void)std::signal(SIGPIPE, SIG_IGN);
     (void)std::signal(SIGXFSZ, SIG_IGN);
-    // The lowest closed descriptor is the one that open returns. Standard input cannot be read then,
-    // the others cannot be written.
+    // The lowest closed descriptor is the one that open returns. Standard input cannot be read
+    // then, the others cannot be written.
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
             (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);

@@ -1,8 +1,8 @@
 // Standard output and standard error. Everything that the program prints goes through here.
 //
 // Printing never throws and never ends the process. A failed write is remembered, and
-// code_after_printing() turns it into an exit code at the end, with a line on the other stream. So a
-// study continues when its log is full.
+// code_after_printing() turns it into an exit code at the end, with a line on the other stream. So
+// a study continues when its log is full.
 //
 // The two streams belong to the process, and so does what is remembered about them.
 #pragma once

@@ -1,9 +1,9 @@
-// Turns Ctrl-C into a stop token. Until hold() is called there is nothing to lose, so SIGINT, SIGTERM
-// or SIGHUP ends the process at once, whatever it reads or waits for. After that, the first signal
-// requests a stop. The second ends the process at once, as it would have without this object. In a
-// parallel job, one request to stop may arrive as several signals, from the launcher and from the
-// batch system, and both kill processes that are slow to end. There, all signals but the first are
-// ignored.
+// Turns Ctrl-C into a stop token. Until hold() is called there is nothing to lose, so SIGINT,
+// SIGTERM or SIGHUP ends the process at once, whatever it reads or waits for. After that, the first
+// signal requests a stop. The second ends the process at once, as it would have without this
+// object. In a parallel job, one request to stop may arrive as several signals, from the launcher
+// and from the batch system, and both kill processes that are slow to end. There, all signals but
+// the first are ignored.
 //
 // A signal that was ignored before (nohup) stays ignored. The signals are blocked in the thread
 // that creates this object and in the threads that it starts later; a dedicated thread waits for

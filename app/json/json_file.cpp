@@ -33,8 +33,9 @@ std::string reason(const nlohmann::json::exception& error) {
     return std::string(what.substr(0, 200));
 }
 
-// Checks depth and repeated keys, before anything is built. nlohmann's parser could do this while it
-// builds, through a callback, but with one it looks at all elements of a list after each of them.
+// Checks depth and repeated keys, before anything is built. nlohmann's parser could do this while
+// it builds, through a callback, but with one it looks at all elements of a list after each of
+// them.
 class Guard : public nlohmann::json_sax<Json> {
   public:
     explicit Guard(std::string file) : file_(std::move(file)) {}

@@ -1,5 +1,5 @@
-// The value at a path of a JSON, such as "cluster.fabric.other_links.0.link". Elements of lists are named
-// by their index.
+// The value at a path of a JSON, such as "cluster.fabric.other_links.0.link". Elements of lists are
+// named by their index.
 #pragma once
 
 #include <string>

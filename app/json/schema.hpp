@@ -12,8 +12,8 @@ namespace paceline {
 /// Returns the schema, parsed from the built-in resource.
 const Json& scenario_schema();
 
-/// Returns the keys of the objects that a definition describes, in the order of the schema. Requires
-/// that the schema has a definition of this name, with properties.
+/// Returns the keys of the objects that a definition describes, in the order of the schema.
+/// Requires that the schema has a definition of this name, with properties.
 Keys definition_keys(std::string_view name);
 
 /// Returns the parts of a path: "a.0.b" and "a[0].b" are "a", "0" and "b". Requires a path that is

@@ -1,5 +1,5 @@
-// What `paceline check` prints: the points of a study, the closed forms of their steps, mixings, the
-// cost of running it, and warnings.
+// What `paceline check` prints: the points of a study, the closed forms of their steps, mixings,
+// the cost of running it, and warnings.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,8 @@
 // of steps:
 //
 //   T_0 as it is  ->  T_1 no other traffic  ->  no failures  ->  nodes alike  ->  steady links
-//       ->  no protocol costs  ->  no library  ->  no latency  ->  core without limits  ->  nodes' links without
+//       ->  no protocol costs  ->  no library  ->  no latency  ->  core without limits  ->  nodes'
+//                                                  links without
 //       limits  ->  servers' links without limits  ->  T_m buses without limits
 //
 //   part i = T_(i-1) - T_i        compute, coding and idle together = T_m
@@ -24,8 +25,8 @@
 // time.
 //
 // A run that failed takes no part in a difference. What the obstacle that it removes costs is then
-// not known: its time, and that of the next rung, which cannot be told from it, is a part of its own
-// (not attributed). If the last rung failed, so is all that is left besides compute and coding,
+// not known: its time, and that of the next rung, which cannot be told from it, is a part of its
+// own (not attributed). If the last rung failed, so is all that is left besides compute and coding,
 // because idle time cannot be told from the obstacle. docs/explain.md defines the terms for users.
 #pragma once
 

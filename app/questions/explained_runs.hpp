@@ -45,9 +45,9 @@ double messages_per_step(const Scenario& scenario);
 
 /// Returns as many steps as the message budget allows, in whole periods.
 ///
-/// If only a time limit ends a point with uneven workers, its runs are limited in time, too, so that
-/// fast workers take more steps than slow ones. The steps are then only a bound for counterfactuals
-/// that would never end. Throws ExplanationStopped.
+/// If only a time limit ends a point with uneven workers, its runs are limited in time, too, so
+/// that fast workers take more steps than slow ones. The steps are then only a bound for
+/// counterfactuals that would never end. Throws ExplanationStopped.
 RunExtent extent_of(const Scenario& scenario, const ExplainOptions& options);
 Scenario cut_to(Scenario scenario, const RunExtent& extent);
 

@@ -1,7 +1,7 @@
 // The points that a search asks for, and the column of those that were run. Each is run once.
 //
-// A point whose last step falls into a period of its algorithm takes the other steps of that period,
-// too, unless it trains or the steps are what is varied.
+// A point whose last step falls into a period of its algorithm takes the other steps of that
+// period, too, unless it trains or the steps are what is varied.
 //
 // How points are run is up to an evaluator: one after the other here, which needs no threads and no
 // files, or as app/questions/solve_points.hpp does it.

@@ -5,8 +5,8 @@
 //   right(x)   a number, or `times` the column of the other scenario. The other's free quantity
 //              varies too, unless one of its own settings fixes the free path or one above it
 //
-// analysis/measures/crossings.hpp says how the range is searched, and what is found and missed. Where closed
-// forms of the step exist, the same search runs on them alone and needs no simulation.
+// analysis/measures/crossings.hpp says how the range is searched, and what is found and missed.
+// Where closed forms of the step exist, the same search runs on them alone and needs no simulation.
 //
 // A value is a gap if the scenario refuses it, or if its run fails, diverges or leaves the column
 // empty. For bandwidths, durations, sizes and numbers, the scenario must accept both ends of the

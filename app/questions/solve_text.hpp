@@ -15,9 +15,8 @@ std::string_view name_of(ChangeKind kind);
 std::string solution_text(const SolveQuestion& question, const Solution& solution);
 
 /// Returns one JSON object:
-///   "question"     scenario, settings, picks, vary {path, from, to, scale, unit}, column, equals or
-///                  against,
-///                  times, other_varies, tolerance
+///   "question"     scenario, settings, picks, vary {path, from, to, scale, unit}, column, equals
+///                  or against, times, other_varies, tolerance
 ///   "answers"      kind (crossing, jump, equal, hidden), at, from, to, before, after (above,
 ///                  below, equal; null: unknown), values {from: [left, right], to: [left, right]}
 ///   "closed_form"  the same from closed forms; null if there are none

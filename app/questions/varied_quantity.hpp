@@ -1,5 +1,5 @@
-// The varied quantity of `paceline solve`: a path of the scenario and the range over which its value
-// varies, such as cluster.fabric.link.bandwidth=100Mbps..100Gbps.
+// The varied quantity of `paceline solve`: a path of the scenario and the range over which its
+// value varies, such as cluster.fabric.link.bandwidth=100Mbps..100Gbps.
 //
 // Values are held in the units of the simulator: bits per second, picoseconds and bytes, all of
 // them whole numbers. Plain numbers stay as they are.

@@ -12,8 +12,8 @@
 
 namespace paceline {
 
-/// Returns whether a period ends with a number of steps; empty where each step ends one. Requires that
-/// the scenario outlives it.
+/// Returns whether a period ends with a number of steps; empty where each step ends one. Requires
+/// that the scenario outlives it.
 std::function<bool(std::int64_t)> periods_of(const Scenario& scenario);
 
 struct HowItEnded {
@@ -21,8 +21,8 @@ struct HowItEnded {
     bool nodes_fail;
 };
 
-/// Returns what the rates of a run are about: its whole periods, its whole steps, or all of it. Nothing if
-/// no step was whole.
+/// Returns what the rates of a run are about: its whole periods, its whole steps, or all of it.
+/// Nothing if no step was whole.
 std::optional<Tally> rated_part(const Scenario& scenario, HowItEnded run, const StepMarks& marks,
                                 const std::function<Tally()>& all);
 

@@ -1,4 +1,5 @@
-// The results of a study: results.csv and its relatives. app/run/table.hpp has the table for people.
+// The results of a study: results.csv and its relatives. app/run/table.hpp has the table for
+// people.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // Observes a run of one point. run_point reports which process runs on which host, and forwards
-// what network and workers report (sim/network/network_observer.hpp, algorithms/runtime/worker_observer.hpp).
+// what network and workers report (sim/network/network_observer.hpp,
+// algorithms/runtime/worker_observer.hpp).
 //
 // An observer changes nothing: results are identical to the last byte with and without one.
 #pragma once

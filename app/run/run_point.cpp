@@ -118,7 +118,8 @@ struct Ended {
     std::string divergence;
 };
 
-// PACELINE_EVENTS=1 sends every message of a collective by events. Results are the same bytes, later.
+// PACELINE_EVENTS=1 sends every message of a collective by events. Results are the same bytes,
+// later.
 Transport transport_of(const ClusterChoice& choice) {
     Transport transport = choice.transport();
     const char* const forced = std::getenv("PACELINE_EVENTS");  // NOLINT(concurrency-mt-unsafe)

@@ -12,11 +12,12 @@
 
 namespace paceline {
 
-/// How many resumptions without progress end a run as "spinning": `base`, and `per_message` for each
-/// message of the dearest step. Progress is that time passes or, if the number of steps is bounded,
-/// that a worker begins a step. So the limit grows with what a step needs (all messages of a step
-/// fall into one instant where neither computing nor links take time), but not with the number of
-/// steps. A run that only stop.time ends, and whose steps take no time, ends as "spinning".
+/// How many resumptions without progress end a run as "spinning": `base`, and `per_message` for
+/// each message of the dearest step. Progress is that time passes or, if the number of steps is
+/// bounded, that a worker begins a step. So the limit grows with what a step needs (all messages of
+/// a step fall into one instant where neither computing nor links take time), but not with the
+/// number of steps. A run that only stop.time ends, and whose steps take no time, ends as
+/// "spinning".
 struct SpinLimit {
     std::uint64_t base = Simulation::default_resumption_limit;
     std::uint64_t per_message = 16;  // collectives resume one to three coroutines per message

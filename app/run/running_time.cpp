@@ -12,22 +12,22 @@ namespace paceline {
 
 namespace {
 
-// Cost of a message that is an event, on an idle star; of one that runs ahead of the event queue, in a
-// ring and in other rounds; and what a worker's part in a ring costs beside its messages. Measured by
-// bench/ on a slow machine.
+// Cost of a message that is an event, on an idle star; of one that runs ahead of the event queue,
+// in a ring and in other rounds; and what a worker's part in a ring costs beside its messages.
+// Measured by bench/ on a slow machine.
 constexpr double seconds_per_message = 0.2e-6;
 constexpr double seconds_per_ring_message = 0.6e-9;
 constexpr double seconds_per_message_in_rounds = 0.055e-6;
 constexpr double seconds_per_message_in_rounds_over_a_bus =
     0.14e-6;  // scenarios/per-tensor-on-machines.json
 constexpr double seconds_per_ring = 1.5e-6;
-// What a message to or from one of several servers costs more for each server, since all of them share
-// links with all others.
+// What a message to or from one of several servers costs more for each server, since all of them
+// share links with all others.
 constexpr double seconds_per_server = 4e-9;
 
-// What a message that is an event, or a worker's step, costs more when it finds nothing in the cache: the
-// workers take turns, and what they keep no longer fits. Measured with rings, tori and one-peer graphs of
-// 256 to 65,536 nodes and trees and halving-doubling among 16,384.
+// What a message that is an event, or a worker's step, costs more when it finds nothing in the
+// cache: the workers take turns, and what they keep no longer fits. Measured with rings, tori and
+// one-peer graphs of 256 to 65,536 nodes and trees and halving-doubling among 16,384.
 constexpr double seconds_per_cold_event = 6e-6;
 constexpr double bytes_per_worker = 13e3;
 constexpr double bytes_of_cache = 8e6;
@@ -65,8 +65,8 @@ bool wires_let_run_ahead(const ClusterChoice& cluster) {
     return cluster.undisturbed_network() && !cluster.tcp && protocol == Protocol::rendezvous;
 }
 
-// Whether messages are those of collectives that could run ahead, not of exchanges with neighbors and
-// servers, or of rings that share a machine's card.
+// Whether messages are those of collectives that could run ahead, not of exchanges with neighbors
+// and servers, or of rings that share a machine's card.
 bool has_collectives(const AlgorithmChoice& algorithm) {
     const auto& exchange = algorithm.exchange;
     const bool by_events = exchange && (exchange->aggregation.kind == Aggregation::servers ||
@@ -75,8 +75,8 @@ bool has_collectives(const AlgorithmChoice& algorithm) {
            !algorithm.runs_freely;
 }
 
-// Whether the messages are passed around rings: among n workers, each sends n - 1 or more to finish a
-// step. Exchanges in pairs, in rounds, may be as many.
+// Whether the messages are passed around rings: among n workers, each sends n - 1 or more to finish
+// a step. Exchanges in pairs, in rounds, may be as many.
 bool passes_around_rings(const Scenario& scenario) {
     const double workers = scenario.cluster.workers;
     const auto& exchange = scenario.algorithm.exchange;

@@ -1,5 +1,5 @@
-// Which process of a run sits on which host of the fabric, and what follows: the wires of all of them, the
-// main job's own links, and the roles that an observer is told.
+// Which process of a run sits on which host of the fabric, and what follows: the wires of all of
+// them, the main job's own links, and the roles that an observer is told.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace paceline {
 
-/// The machines of the main job, then those of each other job, each job followed by its servers, then
-/// two for each source of background traffic.
+/// The machines of the main job, then those of each other job, each job followed by its servers,
+/// then two for each source of background traffic.
 struct Seats {
     Seating seating;
     std::vector<int> first_host;  // of each job

@@ -82,8 +82,8 @@ bool for_each_kind_of_step(const Scenario& scenario, std::int64_t steps, Visit v
     return true;
 }
 
-// Merges tensors by what their exchanges take on the network that nothing disturbs. Where that is not
-// known, they stay as they are.
+// Merges tensors by what their exchanges take on the network that nothing disturbs. Where that is
+// not known, they stay as they are.
 StepTiming merged_by_rule(const Scenario& scenario, const StepTiming& tensors) {
     const std::optional<IdleNetwork> network = scenario.cluster.undisturbed_network();
     if (!network || !scenario.algorithm.exchange) return tensors;

@@ -49,15 +49,16 @@ std::optional<Duration> model_rated_step(const Scenario& scenario, std::int64_t 
 /// period of millions.
 std::optional<double> messages_of_run(const Scenario& scenario);
 
-/// Returns the number of messages in the first `steps` steps, over all workers; nothing if steps repeat
-/// with a period of millions.
+/// Returns the number of messages in the first `steps` steps, over all workers; nothing if steps
+/// repeat with a period of millions.
 std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t steps);
 
 /// Returns the messages of the dearest step. Of a run without a number of steps it looks at the
 /// first million.
 double messages_of_dearest_step(const Scenario& scenario);
 
-/// Returns the bytes of parameters, gradient and optimizer on a device; empty where the algorithm does not say.
+/// Returns the bytes of parameters, gradient and optimizer on a device; empty where the algorithm
+/// does not say.
 std::optional<Bytes> device_memory(const Scenario& scenario);
 
 /// Returns the first step of the algorithm's last stage, which all later steps belong to.
@@ -66,17 +67,19 @@ std::int64_t begin_of_last_stage(const Scenario& scenario);
 /// Returns whether step k belongs to the last stage.
 bool is_in_last_stage(const Scenario& scenario, std::int64_t k);
 
-/// Closed forms of an exchanging step of the last stage: as it is, and as another option would have it.
+/// Closed forms of an exchanging step of the last stage: as it is, and as another option would have
+/// it.
 struct Gain {
     Duration as_it_is;
     Duration otherwise;
 };
-/// Returns what it gains to exchange all tensors as one; empty unless the algorithm exchanges them one by
-/// one and has a closed form.
+/// Returns what it gains to exchange all tensors as one; empty unless the algorithm exchanges them
+/// one by one and has a closed form.
 std::optional<Gain> gain_of_fusing(const Scenario& scenario);
 
-/// Returns what it gains to exchange by machine, by leaders; empty unless a step is a gradient and a flat
-/// exchange, which spans machines of several devices, could go by machine, and has closed forms both ways.
+/// Returns what it gains to exchange by machine, by leaders; empty unless a step is a gradient and
+/// a flat exchange, which spans machines of several devices, could go by machine, and has closed
+/// forms both ways.
 std::optional<Gain> gain_of_leaders(const Scenario& scenario);
 
 /// Returns the bytes of dense fp32 gradients over what a worker contributes, before aggregation, in

@@ -1,8 +1,8 @@
 // A table for people: what table.txt holds and `paceline run` prints.
 //
 // Points that differ only in the seed share a row or a cell: the mean of the seeds, then " ± " and
-// the standard deviation (of a sample), then in parentheses how many seeds have the value if not all
-// of them do. Machines with several devices have their number of devices beside that of nodes.
+// the standard deviation (of a sample), then in parentheses how many seeds have the value if not
+// all of them do. Machines with several devices have their number of devices beside that of nodes.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,8 @@
 // is read. It knows places and some small scenarios that are valid, and of keys only that a "kind"
 // says what an object is.
 //
-// A place is mended in the first of several ways (repairs.hpp) with which the copy is refused elsewhere.
+// A place is mended in the first of several ways (repairs.hpp) with which the copy is refused
+// elsewhere.
 //
 // A key that is missing is a fault at its own place. A fault in a file that the scenario names is
 // one at the place that names the file, so there is one fault for each file.

@@ -4,8 +4,8 @@
 // points holds its scenario and its axes, not its points. An element is returned by value, and is
 // read anew each time: a loop that needs several things of a point gets them in one pass.
 //
-// Reading uses the cache of the study's sources (app/json/content_cache.hpp), so only one thread at a time
-// may ask for elements of studies that share sources.
+// Reading uses the cache of the study's sources (app/json/content_cache.hpp), so only one thread at
+// a time may ask for elements of studies that share sources.
 #pragma once
 
 #include <cstddef>

@@ -14,9 +14,9 @@ namespace paceline {
 
 namespace {
 
-// Scenarios that train nothing, and scenarios that train, on the same clusters. The first of each is the
-// plainest. The others differ from it, and from one another, wherever they can, so that hardly any
-// fault that depends on something is there with all of them.
+// Scenarios that train nothing, and scenarios that train, on the same clusters. The first of each
+// is the plainest. The others differ from it, and from one another, wherever they can, so that
+// hardly any fault that depends on something is there with all of them.
 constexpr std::string_view clusters = R"([
     {"nodes": 4, "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps"}}},
     {"nodes": 64, "fabric": {"kind": "star", "link": {"bandwidth": "100Gbps", "latency": "50us"}}},

@@ -8,8 +8,8 @@
 //   no value: the key goes; or another element of the same list
 //   the same for the object around it, up to the whole section ("cluster", "workload", ...)
 //
-// The small scenarios differ wherever they can, so that hardly any fault that depends on something is
-// there with all of them.
+// The small scenarios differ wherever they can, so that hardly any fault that depends on something
+// is there with all of them.
 #pragma once
 
 #include <memory>

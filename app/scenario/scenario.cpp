@@ -97,7 +97,8 @@ void read_skip(const Place& measure, Scenario& scenario) {
             "leave it out or leave out \"cluster.failures\"");
 }
 
-// "optimizer", the evaluations of "measure" and the targets of "stop" apply only to runs that train.
+// "optimizer", the evaluations of "measure" and the targets of "stop" apply only to runs that
+// train.
 void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario& scenario) {
     if (!scenario.training) {
         const Place algorithm = *read.optional("algorithm");
@@ -219,7 +220,8 @@ void read_other_jobs(const Place& place, Scenario& scenario) {
 }
 
 // Refuses a net that trains in place of a published one and is too small for the density: it would
-// send ceil(rho n) of n entries, far more than rho n, and its unions would be those of that density.
+// send ceil(rho n) of n entries, far more than rho n, and its unions would be those of that
+// density.
 void check_density_of_stand_in(const Scenario& scenario, const Place& algorithm) {
     constexpr double most = 1.5;
     const double density = scenario.algorithm.least_density;

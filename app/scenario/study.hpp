@@ -1,8 +1,8 @@
 // A study: a scenario, changes from the command line, and the points that its sweep makes.
 //
 // Every point is resolved and completely read before anything runs, so a study that starts is
-// well-formed. An error in a swept value names its place in the sweep. sweep.hpp says what axes are;
-// points.hpp says why a study does not hold its points.
+// well-formed. An error in a swept value names its place in the sweep. sweep.hpp says what axes
+// are; points.hpp says why a study does not hold its points.
 #pragma once
 
 #include <functional>

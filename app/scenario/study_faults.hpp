@@ -1,8 +1,8 @@
 // The faults of a study, all at once, each at its place in what the user wrote.
 //
-// A point is read as JSON that nobody wrote: what is wrong with it is blamed on the scenario, on an axis or
-// on a setting. faults.hpp finds what else is wrong with a point that has a fault; here, the points beside
-// it are searched, too.
+// A point is read as JSON that nobody wrote: what is wrong with it is blamed on the scenario, on an
+// axis or on a setting. faults.hpp finds what else is wrong with a point that has a fault; here,
+// the points beside it are searched, too.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace paceline {
 [[noreturn]] void blame(const ConfigError& error, const StudyPlan& plan,
                         const std::vector<std::size_t>& choice);
 
-/// Collects the faults of a study: those of the study itself, of one point, and what those beside it
-/// have besides.
+/// Collects the faults of a study: those of the study itself, of one point, and what those beside
+/// it have besides.
 class Refusal {
   public:
     /// Requires that the plan outlives it.

@@ -1,5 +1,5 @@
-// A study before its points are read: its scenario with the sweep, the picks and the settings taken in, and
-// the JSON of each point.
+// A study before its points are read: its scenario with the sweep, the picks and the settings taken
+// in, and the JSON of each point.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@
 //
 // The command line changes axes in two ways. `--set path=[...]` gives an axis other values; if the
 // values of the axis are lists themselves, this takes a list of lists. Any other setting of a path
-// removes the axes at and below it. `--pick axis=label` keeps the values of an axis that have one of
-// the labels; picks come before settings.
+// removes the axes at and below it. `--pick axis=label` keeps the values of an axis that have one
+// of the labels; picks come before settings.
 #pragma once
 
 #include <cstddef>
@@ -60,7 +60,8 @@ struct Sweep {
 
 inline constexpr std::size_t most_points = 1'000'000;
 
-/// Returns whether `path` is `axis` or lies below it. Elements of a list may be written ".0" or "[0]".
+/// Returns whether `path` is `axis` or lies below it. Elements of a list may be written ".0" or
+/// "[0]".
 bool leads_to(std::string_view axis, std::string_view path);
 
 /// Returns what follows `axis` in `path`. Requires that it leads there.
@@ -72,8 +73,8 @@ Setting read_setting(const std::string& text);
 /// Reads the axes of a scenario whose name is `file`. Throws ConfigError.
 Sweep read_sweep(const Json& scenario, const std::string& file);
 
-/// Applies a setting to the axes. Returns whether it only gave an axis other values, so that it does
-/// not set the path itself. Throws ConfigError.
+/// Applies a setting to the axes. Returns whether it only gave an axis other values, so that it
+/// does not set the path itself. Throws ConfigError.
 bool apply_to_axes(const Setting& setting, Sweep& sweep);
 
 /// Keeps the values with the labels that `picks` name, as "axis=label". An axis may be named by the

@@ -1,8 +1,8 @@
 // The baseline of speedup_to_target is plain sequential SGD: one worker of the same kind with all
 // the data, the same optimizer and batch, and no network. It ends when it reaches the target, or
 // when it has processed as many samples as the study's run would in total. It is evaluated after as
-// many of its own iterations as the run: at `workers` times as many, its time to the target would be
-// rounded up to as many intervals, which takes longer than the run itself on many workers.
+// many of its own iterations as the run: at `workers` times as many, its time to the target would
+// be rounded up to as many intervals, which takes longer than the run itself on many workers.
 //
 //   speedup to target  =  the baseline's time to the target / the run's
 #pragma once

@@ -32,8 +32,9 @@ std::optional<std::string> beginning_of(const fs::path& file) {
     }
 }
 
-// Returns the scenario of manifest.json; nothing if there is none of paceline. A manifest has a line
-// per key and names the scenario at its beginning, before the points, which may fill gigabytes.
+// Returns the scenario of manifest.json; nothing if there is none of paceline. A manifest has a
+// line per key and names the scenario at its beginning, before the points, which may fill
+// gigabytes.
 std::optional<std::string> scenario_of_manifest(const fs::path& folder) {
     std::istringstream manifest(beginning_of(folder / "manifest.json").value_or(""));
     constexpr std::string_view key = "  \"scenario\": ";

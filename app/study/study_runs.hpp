@@ -1,6 +1,6 @@
 // All runs of a study, numbered identically in every process that has read it: first its points,
-// then the baselines of their speedups to target (app/study/baseline.hpp), one for all points that share
-// it.
+// then the baselines of their speedups to target (app/study/baseline.hpp), one for all points that
+// share it.
 #pragma once
 
 #include <cstddef>

@@ -71,8 +71,8 @@ Json axes_of(const Study& study) {
     return axes;
 }
 
-// Returns the least number of steps that has the rated steps of the scenario, and with which a period ends; null if
-// only time ends the run.
+// Returns the least number of steps that has the rated steps of the scenario, and with which a
+// period ends; null if only time ends the run.
 Json whole_rated_steps(const Scenario& scenario) {
     const auto steps = scenario.steps();
     if (!steps) return {};

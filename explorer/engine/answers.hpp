@@ -5,11 +5,11 @@
 //
 //   names     what a scenario can name, as `paceline list --json` prints it; needs no scenario
 //   study     axes, points, and whether it trains; with "report": true also warnings and what
-//             `paceline check` prints. "whole_steps" of a point is the least number of steps that has as
-//             many rated ones as its scenario, and with which a period of its algorithm ends;
-//             "last_stage" is the first step of the last stage, which has no warm-up
-//   run       "points": a list of numbers. "csv" is results.csv of these points alone, "timeline" is
-//             timeline.csv where they train
+//             `paceline check` prints. "whole_steps" of a point is the least number of steps that
+//             has as many rated ones as its scenario, and with which a period of its algorithm
+//             ends; "last_stage" is the first step of the last stage, which has no warm-up
+//   run       "points": a list of numbers. "csv" is results.csv of these points alone, "timeline"
+//             is timeline.csv where they train
 //   explain   "point": what `paceline explain --json` prints, and its page for people
 //   trace     "point", "step": a trace of this step in the Chrome format
 //   solve     "set", "vary", "find", and "against" or "equals", as the options of `paceline solve`:
@@ -18,8 +18,8 @@
 //             "set" is "above_at_first", at the least value that is known
 //
 // A refusal is {"error": {"file", "path", "problem", "text", "all"}}: the first fault, and all of
-// them in "all", each with these four fields. While points train, `on_progress` gets a text for each
-// evaluation.
+// them in "all", each with these four fields. While points train, `on_progress` gets a text for
+// each evaluation.
 #pragma once
 
 #include <functional>

@@ -2,8 +2,8 @@
 // lacks, because it is compiled without exceptions.
 //
 // The compiler throws a WebAssembly exception whose one value is a pointer, here to a Flight. Each
-// throw makes a flight; rethrowing an exception_ptr makes another one of the same object, so that an
-// object can be on its way more than once. The object counts its flights and exception_ptrs.
+// throw makes a flight; rethrowing an exception_ptr makes another one of the same object, so that
+// an object can be on its way more than once. The object counts its flights and exception_ptrs.
 //
 // A landing pad calls _Unwind_CallPersonality with the number of its call site. That finds the
 // clauses in the function's table (LSDA) and answers with the number of the first that fits. Pads

@@ -1,10 +1,11 @@
 // What JavaScript calls: texts go in and come out as bytes in the memory of the instance.
 //
 //   address = take(length)   memory for a request; write it there
-//   address = ask()          answers it; the text has answer_length() bytes and lives until the next ask
+//   address = ask()          answers it; the text has answer_length() bytes and lives until the
+//                            next ask
 //
-// While points train, the import page.on_progress(address, length) gets a text for each evaluation. A bug
-// or a lack of memory ends the instance: it writes a line to standard error and traps.
+// While points train, the import page.on_progress(address, length) gets a text for each evaluation.
+// A bug or a lack of memory ends the instance: it writes a line to standard error and traps.
 #include <cstddef>
 #include <string>
 

@@ -18,8 +18,8 @@
 // help. In samples of T steps the first prediction sees only one word, so the best mean loss is
 // (after_one + (T - 1) rate)/T. tests/models/data/artificial_language_test.cpp computes all three.
 //
-// Sources: Raftery, "A model for high-order Markov chains", J. R. Statist. Soc. B 47, 1985, eq. 1.2;
-// Sinkhorn, "Diagonal equivalence to matrices with prescribed row and column sums", 1967.
+// Sources: Raftery, "A model for high-order Markov chains", J. R. Statist. Soc. B 47, 1985, eq.
+// 1.2; Sinkhorn, "Diagonal equivalence to matrices with prescribed row and column sums", 1967.
 #pragma once
 
 #include <vector>

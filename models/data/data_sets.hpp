@@ -4,9 +4,9 @@
 //     const DataSetPtr set = sets.get("mixture of seed 3", [] { return gaussian_mixture(...); });
 //
 // A set is found by a text that says all it is made from. Runs that need the same set at the same
-// time share it: one makes it, the others wait. A set that no run uses any more is kept until others
-// need its room, the one that was used longest ago first; then the next run that needs it makes it
-// again. So the sets take at most the room that was given, or what runs hold at a time.
+// time share it: one makes it, the others wait. A set that no run uses any more is kept until
+// others need its room, the one that was used longest ago first; then the next run that needs it
+// makes it again. So the sets take at most the room that was given, or what runs hold at a time.
 //
 // Several threads may call at the same time. What making throws is thrown to the one who asked.
 #pragma once

@@ -1,10 +1,10 @@
 // Elementary functions of lanes: exp, tanh, logistic and GELU.
 //
-// exp: x = n ln 2 + r with |r| <= ln 2 / 2 and ln 2 in two parts, exp(r) = 1 + (r + r^2 P(r)); 2^n is multiplied
-// in two halves, so that results overflow and become subnormal as they should.
-// tanh: x + x^3 Q(x^2) where |x| < 1, else 1 - 2/(exp(2 |x|) + 1) with the sign of x.
-// P and Q are minimax polynomials (Remez, in 60 digits): their relative errors are below 2^-28 and 2^-31 of the
-// result for floats, 2^-64 and 2^-59 for doubles.
+// exp: x = n ln 2 + r with |r| <= ln 2 / 2 and ln 2 in two parts, exp(r) = 1 + (r + r^2 P(r)); 2^n
+// is multiplied in two halves, so that results overflow and become subnormal as they should. tanh:
+// x + x^3 Q(x^2) where |x| < 1, else 1 - 2/(exp(2 |x|) + 1) with the sign of x. P and Q are minimax
+// polynomials (Remez, in 60 digits): their relative errors are below 2^-28 and 2^-31 of the result
+// for floats, 2^-64 and 2^-59 for doubles.
 #pragma once
 
 #include "models/kernels/vectors.hpp"

@@ -14,7 +14,8 @@ namespace {
 #if defined(__x86_64__)
 constexpr Isa known[] = {Isa::x86_64_v3, Isa::x86_64_v4};
 
-// What is compiled for v4 may use all of these; v3 was checked before main (app/host/processor_check.cpp).
+// What is compiled for v4 may use all of these; v3 was checked before main
+// (app/host/processor_check.cpp).
 bool has_v4() {
     return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
            __builtin_cpu_supports("avx512cd") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&

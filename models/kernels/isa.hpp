@@ -1,8 +1,9 @@
 // Which instruction set the kernels run on.
 //
-// The program is compiled for x86-64-v3, and its kernels for x86-64-v4 besides. The best that the processor has is
-// chosen, unless the environment variable PACELINE_ISA names another, as "x86-64-v3". The choice changes speed and
-// no result. On other architectures there is one instruction set, "baseline".
+// The program is compiled for x86-64-v3, and its kernels for x86-64-v4 besides. The best that the
+// processor has is chosen, unless the environment variable PACELINE_ISA names another, as
+// "x86-64-v3". The choice changes speed and no result. On other architectures there is one
+// instruction set, "baseline".
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class IsaError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Returns the instruction set in use. The environment is read once, by the first call. Throws IsaError.
+/// Returns the instruction set in use. The environment is read once, by the first call. Throws
+/// IsaError.
 Isa chosen_isa();
 
 }  // namespace paceline

@@ -1,6 +1,6 @@
-// The kernels themselves (kernels.hpp says what each does). A translation unit per instruction set includes this
-// file and makes its tables with make_kernels(). Everything here and in the headers below has
-// internal linkage, so nothing else may include them.
+// The kernels themselves (kernels.hpp says what each does). A translation unit per instruction set
+// includes this file and makes its tables with make_kernels(). Everything here and in the headers
+// below has internal linkage, so nothing else may include them.
 #pragma once
 
 #include "models/kernels/elementary.hpp"

@@ -1,4 +1,5 @@
-// The kernels for the compiler's default, where paceline has no choice of instruction sets (AArch64, WebAssembly).
+// The kernels for the compiler's default, where paceline has no choice of instruction sets
+// (AArch64, WebAssembly).
 #include "models/kernels/kernel_bodies.hpp"
 #include "models/kernels/tables.hpp"
 

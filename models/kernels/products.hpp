@@ -1,6 +1,7 @@
 // Products of matrices, correlations of 3 x 3 taps, and the dot product.
 //
-// A product passes through tiles, whose shape must fit the register file. It cannot change a bit, as entries do not mix.
+// A product passes through tiles, whose shape must fit the register file. It cannot change a bit,
+// as entries do not mix.
 #pragma once
 
 #include "models/kernels/vectors.hpp"
@@ -125,8 +126,9 @@ void multiply_rest(Index rows, Index columns, Index depth, Strided<Scalar> a, co
     }
 }
 
-// A strip of C, as wide as a tile, in parts of `deepest` products: 16 KiB of B, which stay in the nearest cache while
-// the rows of A pass. What is stored between two parts is loaded again to the bit.
+// A strip of C, as wide as a tile, in parts of `deepest` products: 16 KiB of B, which stay in the
+// nearest cache while the rows of A pass. What is stored between two parts is loaded again to the
+// bit.
 template <class Scalar>
 void multiply_deep_strip(Index rows, Index depth, Strided<Scalar> a, const Scalar* b, Index b_row,
                          Scalar* c, Index c_row, ProductEnds<Scalar> ends) {
@@ -158,8 +160,9 @@ void multiply_gathered(Index rows, Index depth, Strided<Scalar> a, const Scalar*
         multiply_strip(rows, depth, a, b + j, GatheredRows{b_rows}, c + j, c_row, ends);
 }
 
-// Sums lie in 16 lanes: pixel by pixel, lanes 0 to 15 of the panel and then 16 to 31 are added to them. A pass has
-// as many of the 16 as a register holds. Two rows of D against nine taps are 18 sums, which takes 32 registers.
+// Sums lie in 16 lanes: pixel by pixel, lanes 0 to 15 of the panel and then 16 to 31 are added to
+// them. A pass has as many of the 16 as a register holds. Two rows of D against nine taps are 18
+// sums, which takes 32 registers.
 constexpr Index correlation_lanes = 16;
 constexpr Index correlated_rows = registers >= 32 && register_bytes >= 64 ? 2 : 1;
 constexpr Index taps = 9;

@@ -1,7 +1,8 @@
 // Numbers and vectors: what every kernel is written with.
 //
-// `Lanes` is the 32 numbers of a panel's feature, whatever the processor: the compiler makes two, four or eight
-// registers of it. `Register` is as wide as the processor's own, for the tiles of products.
+// `Lanes` is the 32 numbers of a panel's feature, whatever the processor: the compiler makes two,
+// four or eight registers of it. `Register` is as wide as the processor's own, for the tiles of
+// products.
 #pragma once
 
 #include "models/kernels/kernels.hpp"
@@ -98,10 +99,11 @@ PACELINE_INLINE double square_root_of_number(double x) {
 }
 
 #if defined(__wasm__)
-// WebAssembly has no fused multiply-add. For floats, the product is exact in double. If the sum is not, it is rounded
-// to odd: a neighbor with an odd last bit stands for all that lies between two doubles. Rounding that to float is the
-// same as rounding once, because a double has more than two digits more than a float (Boldo and Melquiond, "Emulation
-// of FMA and correctly rounded sums", IEEE Trans. Computers 57, 2008).
+// WebAssembly has no fused multiply-add. For floats, the product is exact in double. If the sum is
+// not, it is rounded to odd: a neighbor with an odd last bit stands for all that lies between two
+// doubles. Rounding that to float is the same as rounding once, because a double has more than two
+// digits more than a float (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums",
+// IEEE Trans. Computers 57, 2008).
 template <class Floats>
 PACELINE_INLINE Floats fused_floats(const Floats& a, const Floats& b, const Floats& c) {
     typedef double Doubles __attribute__((vector_size(2 * sizeof(Floats))));

@@ -49,8 +49,8 @@ using LayoutPtr = std::shared_ptr<const Layout>;
 /// dimensions or more, else a tensor of one dimension.
 LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end);
 
-/// Tensors by name: "fc.weight" is one, "fc" the tensors of that layer, whose names begin with "fc.".
-/// Or one by place: 0, 1, ... from the first layer on, or -1, -2, ... from the last.
+/// Tensors by name: "fc.weight" is one, "fc" the tensors of that layer, whose names begin with
+/// "fc.". Or one by place: 0, 1, ... from the first layer on, or -1, -2, ... from the last.
 using TensorChoice = std::variant<std::string, std::int64_t>;
 
 /// Returns the indices of the chosen tensors, ascending; none if there are no such tensors.

@@ -1,5 +1,5 @@
-// Layouts that are made of others, each made once: a thousand workers share the layouts of their pieces, instead of
-// holding as many copies of all names and shapes.
+// Layouts that are made of others, each made once: a thousand workers share the layouts of their
+// pieces, instead of holding as many copies of all names and shapes.
 //
 // Cost: a look at what has been made, in O(log of it). Not for use by several threads at a time.
 #pragma once
@@ -16,7 +16,8 @@ namespace paceline {
 
 class LayoutParts {
   public:
-    /// Return what the functions of these names do (layout.hpp), and the same pointer for the same arguments.
+    /// Return what the functions of these names do (layout.hpp), and the same pointer for the same
+    /// arguments.
     LayoutPtr part_of(const LayoutPtr& layout, std::int64_t begin, std::int64_t end);
     LayoutPtr with_left_out(const LayoutPtr& layout, const std::vector<TensorChoice>& choices);
     LayoutPtr without_left_out(const LayoutPtr& layout);

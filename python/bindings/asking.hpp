@@ -1,5 +1,5 @@
-// The questions of the command line for Python: check, explain, solve, lists. Each answer has a text
-// for people; explain and solve have it as JSON, too, as `--json` prints it.
+// The questions of the command line for Python: check, explain, solve, lists. Each answer has a
+// text for people; explain and solve have it as JSON, too, as `--json` prints it.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ std::unique_ptr<AnswerJob> begin_explaining(ReadStudyPtr read, std::optional<std
 std::unique_ptr<AnswerJob> begin_solving(ScenarioText scenario, SolveQuestion question,
                                          PoolSize pool, const std::string& keep_in);
 
-/// Returns the tables of `paceline list`: by the name of the list, its entries with "name" and, where
-/// there are any, "summary" and "keys".
+/// Returns the tables of `paceline list`: by the name of the list, its entries with "name" and,
+/// where there are any, "summary" and "keys".
 nlohmann::json tables_of_names();
 
 }  // namespace paceline::python

@@ -1,8 +1,8 @@
 // paceline._engine: what the Python package paceline is built on. python/paceline/_engine.pyi lists
 // its types, and its docstrings what it does; users see the package alone.
 //
-// Every call that may take long is a job, begun here and waited for in Python (job.hpp). While a job
-// is waited for, the GIL is released.
+// Every call that may take long is a job, begun here and waited for in Python (job.hpp). While a
+// job is waited for, the GIL is released.
 #include <memory>
 #include <optional>
 #include <string>

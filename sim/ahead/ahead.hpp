@@ -1,30 +1,38 @@
-// Collectives that run ahead of the event queue: where nothing else can touch their messages, the times of all of
-// them follow from a recurrence (sim/ahead/message_rounds.hpp), and only the ends of members are events.
+// Collectives that run ahead of the event queue: where nothing else can touch their messages, the
+// times of all of them follow from a recurrence (sim/ahead/message_rounds.hpp), and only the ends
+// of members are events.
 //
-// Nothing is assumed equal: members enter at times of their own, and each message has the rate and the latency of
-// its route. What is assumed is that no message shares a link with another one, and that is checked:
-//   - Each link has one owner, so that the messages of a collective never meet (sim/ahead/link_owners.hpp).
-//   - A host is in one such collective at a time, and enters only while no flow is on its links, none of them is
+// Nothing is assumed equal: members enter at times of their own, and each message has the rate and
+// the latency of its route. What is assumed is that no message shares a link with another one, and
+// that is checked:
+//   - Each link has one owner, so that the messages of a collective never meet
+//     (sim/ahead/link_owners.hpp).
+//   - A host is in one such collective at a time, and enters only while no flow is on its links,
+//     none of them is
 //     down, and it has spent its overhead.
-//   - Everything that could touch a link while its owner is in a collective says so first: a flow that starts, a
+//   - Everything that could touch a link while its owner is in a collective says so first: a flow
+//     that starts, a
 //     change of the link, a message that another one of the collective might have to let pass.
 //     So does whatever ends the life of a member or of its task.
-// Then the collective is handed over to the network: the state of that instant is worked out from the recurrence,
-// and its messages go on by events (ahead_handover.cpp). So all times are those of events, to the picosecond, and
-// what happens at one picosecond happens in the same order, since ends have the keys of the events that they stand
-// for (EventKey).
+// Then the collective is handed over to the network: the state of that instant is worked out from
+// the recurrence, and its messages go on by events (ahead_handover.cpp). So all times are those of
+// events, to the picosecond, and what happens at one picosecond happens in the same order, since
+// ends have the keys of the events that they stand for (EventKey).
 //
-// In a ring whose wires take no time, all members end in the instant in which the last one enters: in one event.
+// In a ring whose wires take no time, all members end in the instant in which the last one enters:
+// in one event.
 //
-// Collectives go by events from the beginning where they cannot be told apart from what surrounds them: eager and
-// in-band messages, links whose two directions share (duplex_share below 1), jitter, slow start, an observer that wants
-// each message. So do all if Transport::by_events is set.
+// Collectives go by events from the beginning where they cannot be told apart from what surrounds
+// them: eager and in-band messages, links whose two directions share (duplex_share below 1),
+// jitter, slow start, an observer that wants each message. So do all if Transport::by_events is
+// set.
 //
-// Traffic of a member is counted when it ends, or at a handover; Network::settle() brings about one.
+// Traffic of a member is counted when it ends, or at a handover; Network::settle() brings about
+// one.
 //
-// Cost: O(members) per collective for entries and ends, and O(1) per message, half a nanosecond for a ring. An
-// interruption costs as much again for the messages until then. Memory: O(members x rounds in flight) per
-// collective under way, and O(links).
+// Cost: O(members) per collective for entries and ends, and O(1) per message, half a nanosecond for
+// a ring. An interruption costs as much again for the messages until then. Memory: O(members x
+// rounds in flight) per collective under way, and O(links).
 #pragma once
 
 #include <cstddef>
@@ -70,7 +78,8 @@ struct AheadMember {
     [[nodiscard]] OpenLane& lane(int number) { return lanes[static_cast<std::size_t>(number)]; }
 };
 
-/// A member's part in a collective that runs ahead. Lives in the member's frame; its end leaves nothing behind.
+/// A member's part in a collective that runs ahead. Lives in the member's frame; its end leaves
+/// nothing behind.
 class AheadTicket {
   public:
     AheadTicket() = default;
@@ -78,8 +87,8 @@ class AheadTicket {
     AheadTicket& operator=(const AheadTicket&) = delete;
     ~AheadTicket();
 
-    /// The member enters. Returns whether it waits for join(); otherwise it goes by events from the first
-    /// round on. All members give equal rounds.
+    /// The member enters. Returns whether it waits for join(); otherwise it goes by events from the
+    /// first round on. All members give equal rounds.
     bool enter(NetworkPart network, Stream stream, int place, PlacesOfHosts hosts,
                const MessageRounds& rounds);
 

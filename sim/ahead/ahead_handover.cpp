@@ -1,5 +1,5 @@
-// How a collective that runs ahead (sim/ahead/ahead.hpp) goes on by events: the state of this instant, worked out
-// from the recurrence, becomes messages of the network.
+// How a collective that runs ahead (sim/ahead/ahead.hpp) goes on by events: the state of this
+// instant, worked out from the recurrence, becomes messages of the network.
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +7,8 @@
 
 namespace paceline {
 
-// Lanes are first-in first-out, so an older collective of the same stream hands its messages over first.
+// Lanes are first-in first-out, so an older collective of the same stream hands its messages over
+// first.
 void Ahead::hand_over(AheadRun& run) {
     for (std::size_t i = 0; i < runs_.size();) {
         AheadRun& other = *runs_[i];
@@ -92,7 +93,8 @@ void Ahead::open_lanes(AheadRun& run, int place, AheadMember& member) {
     count(run.host(place), traffic);
 }
 
-// Into each lane goes first what crosses, then what is on its links, then what waits for its receiver.
+// Into each lane goes first what crosses, then what is on its links, then what waits for its
+// receiver.
 void Ahead::hand_over_messages(AheadRun& run, const std::vector<AheadMember*>& members) {
     const RoundTimes& times = run.times;
     const int width = run.rounds.open_rounds();

@@ -66,7 +66,8 @@ bool Ahead::can_run(int host) const {
 
 namespace {
 
-// Messages without bytes drain in the instant in which they set out, so that many things happen in it.
+// Messages without bytes drain in the instant in which they set out, so that many things happen in
+// it.
 bool has_empty_chunks(const MessageRounds& rounds) {
     return rounds.passes_chunks() &&
            rounds.chunks.vector.count < std::int64_t{rounds.members} * rounds.chunks.slices;
@@ -162,7 +163,8 @@ bool Ahead::run_ring(AheadRun& run) {
         schedule_end_of_all(run);
         return true;
     }
-    // A stop is noticed within some hundredths of a second; then the run ends, whichever way this goes on.
+    // A stop is noticed within some hundredths of a second; then the run ends, whichever way this
+    // goes on.
     const int rounds = std::max(1, messages_between_looks / run.rounds.members);
     while (!run.ring.run_on(rounds))
         if (simulation_.is_to_stop()) return false;

@@ -20,8 +20,8 @@
 
 namespace paceline {
 
-/// The collectives of a network. Entries and ends are in ahead_run.cpp, handovers in ahead_handover.cpp, and what an
-/// observer is told in ahead_reports.cpp.
+/// The collectives of a network. Entries and ends are in ahead_run.cpp, handovers in
+/// ahead_handover.cpp, and what an observer is told in ahead_reports.cpp.
 class Ahead final : public Reserver {
   public:
     /// Returns the one of a network, which owns it.
@@ -38,8 +38,8 @@ class Ahead final : public Reserver {
     void all_end(AheadRun& run);
 
     void touch_host(int host) override;
-    /// Hands over collectives in which the link's owner took part, also if it has ended: their recurrence would run
-    /// again with the new bandwidth.
+    /// Hands over collectives in which the link's owner took part, also if it has ended: their
+    /// recurrence would run again with the new bandwidth.
     void touch_bandwidth(LinkId link) override;
     void touch_lane(int to, Stream stream) override;
     void touch_all() override;

@@ -72,15 +72,15 @@ LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
     return routes;
 }
 
-// Returns whether the half of a host consists of these links. A half that is known may be empty: on a route of one
-// hop the receiver has none.
+// Returns whether the half of a host consists of these links. A half that is known may be empty: on
+// a route of one hop the receiver has none.
 bool LinkOwners::note_half(std::optional<Links>& half, std::span<const LinkId> links) {
     if (!half) half.emplace(links.begin(), links.end());
     return std::ranges::equal(*half, links);
 }
 
-// Returns whether the route consists of the sender's half and the receiver's. The first route of a host says what
-// its halves are, once and for all: collectives that rely on them are remembered.
+// Returns whether the route consists of the sender's half and the receiver's. The first route of a
+// host says what its halves are, once and for all: collectives that rely on them are remembered.
 bool LinkOwners::note_halves(int from, int to, const Route& route) {
     const std::span<const LinkId> all(route.data(), route.size());
     return note_half(of_host_[hosts_of(from)].up, all.first(first_half(route))) &&

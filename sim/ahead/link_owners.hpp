@@ -1,17 +1,20 @@
 // Which links the messages of a collective use, and whether two of them can ever meet on one.
 //
-// In rounds (sim/ahead/message_rounds.hpp) a member has one message on the wires at a time, and one comes to it
-// at a time. So two messages of a collective never meet on a link if the link has an *owner*: a host that sends
-// all messages that cross it, or that receives all of them. Where neither exists, as on an oversubscribed uplink or
-// on a card that several devices share, the collective goes by events.
+// In rounds (sim/ahead/message_rounds.hpp) a member has one message on the wires at a time, and one
+// comes to it at a time. So two messages of a collective never meet on a link if the link has an
+// *owner*: a host that sends all messages that cross it, or that receives all of them. Where
+// neither exists, as on an oversubscribed uplink or on a card that several devices share, the
+// collective goes by events.
 //
-// Of links that could belong to either, those of the first half of a route go to the sender, the others to the
-// receiver, so that later collectives agree on a star and in machines with one device at work.
+// Of links that could belong to either, those of the first half of a route go to the sender, the
+// others to the receiver, so that later collectives agree on a star and in machines with one device
+// at work.
 //
 // A link has one owner at most, whichever collective claimed it first. Unlimited links need none.
 //
-// Cost: the routes of a collective's messages, once for each group and kind of partners; afterwards a comparison of
-// members for each collective. Memory: O(links + members of the groups that are remembered).
+// Cost: the routes of a collective's messages, once for each group and kind of partners; afterwards
+// a comparison of members for each collective. Memory: O(links + members of the groups that are
+// remembered).
 #pragma once
 
 #include <cstddef>
@@ -43,7 +46,8 @@ class LinkOwners {
         bool have_owners = false;
         bool have_halves = false;  // each route is up(sender) followed by down(receiver)
     };
-    /// Claims the limited links of a collective among `members`, or none if some of them can have no owner.
+    /// Claims the limited links of a collective among `members`, or none if some of them can have
+    /// no owner.
     Routes claim(const MessageRounds& rounds, const std::vector<int>& members,
                  const FindRoute& route, const IsUnlimited& is_unlimited);
 
@@ -51,8 +55,8 @@ class LinkOwners {
     [[nodiscard]] std::span<const LinkId> links_of(int host) const {
         return span_of(at(host).owned);
     }
-    /// The links that routes of a host begin and end with, if they have halves. None if no claimed message begins or
-    /// ends there.
+    /// The links that routes of a host begin and end with, if they have halves. None if no claimed
+    /// message begins or ends there.
     [[nodiscard]] std::span<const LinkId> up(int host) const { return half(at(host).up); }
     [[nodiscard]] std::span<const LinkId> down(int host) const { return half(at(host).down); }
 

@@ -1,26 +1,29 @@
-// A collective as rounds of messages: who sends how much to whom in which round. A plain value; both ways of
-// running it, event by event and ahead of the queue (sim/ahead/ahead.hpp), read the same one.
+// A collective as rounds of messages: who sends how much to whom in which round. A plain value;
+// both ways of running it, event by event and ahead of the queue (sim/ahead/ahead.hpp), read the
+// same one.
 //
-// In a round, a member sends at most one message and receives at most one. The round ends when its own message
-// has drained and the other has been delivered. What it sends in a round is received by its partner in the same
-// round: who(p, k).to == q exactly if who(q, k).from == p.
+// In a round, a member sends at most one message and receives at most one. The round ends when its
+// own message has drained and the other has been delivered. What it sends in a round is received by
+// its partner in the same round: who(p, k).to == q exactly if who(q, k).from == p.
 //
-// A member has up to w = `in_flight` rounds open: it begins its first w rounds on entry, and round k + w when
-// round k has ended. If w > 1, its partners are the same in all rounds. A member that `relays` sends only when
-// it has received.
+// A member has up to w = `in_flight` rounds open: it begins its first w rounds on entry, and round
+// k + w when round k has ended. If w > 1, its partners are the same in all rounds. A member that
+// `relays` sends only when it has received.
 //
-// By rendezvous and on links that nothing else uses, with b_p(k) the time at which member p begins round k, t
-// the time of p's message on its wire and L its latency (sim/network/wire.hpp):
+// By rendezvous and on links that nothing else uses, with b_p(k) the time at which member p begins
+// round k, t the time of p's message on its wire and L its latency (sim/network/wire.hpp):
 //
 //   send_p(k)   =  b_p(k), or if p relays max(b_p(k), arrive_p(k))
 //   drain_p(k)  =  max(send_p(k), b_to(k), drain_p(k-1)) + t        b_p(k), if it sends nothing
 //   arrive_p(k) =  drain_from(k) + L
-//   b_p(k+w)    =  max(drain_p(k), arrive_p(k))                     without arrive_p, if it receives nothing
+//   b_p(k+w)    =  max(drain_p(k), arrive_p(k))                     without arrive_p, if it
+//                  receives nothing
 //
-// The term drain_p(k-1) matters only if w > 1: messages to the same member leave one after the other.
+// The term drain_p(k-1) matters only if w > 1: messages to the same member leave one after the
+// other.
 //
-// Source: own derivation from the rules of sim/network/network.hpp; summed up, it is the closed forms of
-// analysis/forms.
+// Source: own derivation from the rules of sim/network/network.hpp; summed up, it is the closed
+// forms of analysis/forms.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +54,9 @@ enum class Partners : std::uint8_t {
     everybody,
 };
 
-/// Chunks that go around a ring: in step s = 0, 1, ..., member p passes chunk (first + p - s) mod n of a vector
-/// to the next place, in `slices` rounds. Cutting gives the last parts a byte more where it does not divide.
+/// Chunks that go around a ring: in step s = 0, 1, ..., member p passes chunk (first + p - s) mod n
+/// of a vector to the next place, in `slices` rounds. Cutting gives the last parts a byte more
+/// where it does not divide.
 struct PassedChunks {
     Bytes vector{};
     int first = 0;
@@ -65,8 +69,9 @@ struct MessageRounds {
     Partners partners = Partners::ring;
     /// Pure.
     std::function<RoundOfMember(int place, int round)> who{};
-    /// Returns what the member sends. Asked for once the member has begun the round, until all members have ended;
-    /// by then the one that gave it may be gone, so it owns what it needs. Null for a ring that passes `chunks`.
+    /// Returns what the member sends. Asked for once the member has begun the round, until all
+    /// members have ended; by then the one that gave it may be gone, so it owns what it needs. Null
+    /// for a ring that passes `chunks`.
     std::function<Bytes(int place, int round)> size{};
     PassedChunks chunks{};
     int in_flight = 1;
@@ -77,8 +82,8 @@ struct MessageRounds {
     [[nodiscard]] int open_rounds() const { return std::clamp(in_flight, 1, std::max(count, 1)); }
 };
 
-/// Returns the size of part `index` of `count` parts of a vector, the last of which have a byte more where it does
-/// not divide.
+/// Returns the size of part `index` of `count` parts of a vector, the last of which have a byte
+/// more where it does not divide.
 constexpr Bytes part_of(Bytes size, int count, int index) {
     return {size.count / count + (index >= count - size.count % count ? 1 : 0)};
 }

@@ -25,7 +25,8 @@ void drain_messages(const Ticks* __restrict begin, const Ticks* __restrict time,
         drain[i] = std::max(std::max(begin[i], begin[i + 1]), drain[i]) + time[i];
 }
 
-// The round ends where the own message has drained, and that of the place before has arrived. Requires first > 0.
+// The round ends where the own message has drained, and that of the place before has arrived.
+// Requires first > 0.
 void end_rounds(const Ticks* __restrict drain, const Ticks* __restrict latency,
                 Ticks* __restrict begin, std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i)
@@ -62,7 +63,8 @@ bool RingTimes::begin(const MessageRounds& rounds, const std::vector<Wire>& wire
     return longest.count() < (most_ticks - latest) / (2 * (Ticks{rounds.count} + 1));
 }
 
-// Members with the longer chunk, and whether their slice of this round is longer than that of the others.
+// Members with the longer chunk, and whether their slice of this round is longer than that of the
+// others.
 void RingTimes::take_round() {
     const int n = rounds_->members;
     const PassedChunks& chunks = rounds_->chunks;

@@ -1,8 +1,9 @@
-// The recurrence of sim/ahead/message_rounds.hpp for chunks that all members of a ring pass on, once all of them
-// have entered: a few vector instructions per four messages.
+// The recurrence of sim/ahead/message_rounds.hpp for chunks that all members of a ring pass on,
+// once all of them have entered: a few vector instructions per four messages.
 //
-// All members take a round at a time, so that a round is two passes over arrays by place. In a round, messages have
-// one of two sizes, which differ by a byte; members with the longer one are a range around the ring.
+// All members take a round at a time, so that a round is two passes over arrays by place. In a
+// round, messages have one of two sizes, which differ by a byte; members with the longer one are a
+// range around the ring.
 //
 // Memory: O(members x rounds in flight). Cost: about half a nanosecond per message.
 #pragma once
@@ -19,8 +20,8 @@ namespace paceline {
 
 class RingTimes {
   public:
-    /// Begins anew. `wires[p]` leads from p to the next place. Returns false if a time could be out of range,
-    /// or a link is down.
+    /// Begins anew. `wires[p]` leads from p to the next place. Returns false if a time could be out
+    /// of range, or a link is down.
     bool begin(const MessageRounds& rounds, const std::vector<Wire>& wires,
                const std::vector<Time>& entries);
 
@@ -34,7 +35,8 @@ class RingTimes {
     // Of the last round, after run_to_end().
     [[nodiscard]] Time end(int place) const;
     [[nodiscard]] EventRank ends_by(int place) const;
-    /// Returns whether a member ends in the instant in which its last message sets out (RoundTimes::failed).
+    /// Returns whether a member ends in the instant in which its last message sets out
+    /// (RoundTimes::failed).
     [[nodiscard]] bool ends_at_once() const { return ends_at_once_; }
     /// Returns what a member sends in the first rounds.
     [[nodiscard]] Bytes sent(int place, int rounds) const;

@@ -1,14 +1,17 @@
 // The times of a collective's rounds, by the recurrence of sim/ahead/message_rounds.hpp.
 //
-// Members enter one by one, at times that do not decrease, and each entry is followed through to all that depends
-// on it: a round of a member is known as soon as the entries that it depends on are. So members whose ends do not
-// wait for everybody, as in a broadcast, end before others have entered.
+// Members enter one by one, at times that do not decrease, and each entry is followed through to
+// all that depends on it: a round of a member is known as soon as the entries that it depends on
+// are. So members whose ends do not wait for everybody, as in a broadcast, end before others have
+// entered.
 //
-// until(instant) restricts the recurrence to what has happened by that instant. What remains are the open rounds
-// of members: which messages have been delivered, have drained, have set out, or wait for their receiver. That is
-// how a collective that is interrupted goes on by events (sim/ahead/ahead_handover.cpp).
+// until(instant) restricts the recurrence to what has happened by that instant. What remains are
+// the open rounds of members: which messages have been delivered, have drained, have set out, or
+// wait for their receiver. That is how a collective that is interrupted goes on by events
+// (sim/ahead/ahead_handover.cpp).
 //
-// Which of two things at one picosecond comes first is decided as in the queue of events (EventKey).
+// Which of two things at one picosecond comes first is decided as in the queue of events
+// (EventKey).
 //
 // Cost: O(1) per message. Memory: O(members x rounds in flight).
 #pragma once
@@ -52,7 +55,8 @@ struct RoundTraffic {
 
 class RoundTimes {
   public:
-    /// Returns the wire from one member to another. Asked for when both have begun a round in which they meet.
+    /// Returns the wire from one member to another. Asked for when both have begun a round in which
+    /// they meet.
     using WireOf = std::function<Wire(int from, int to)>;
     /// Returns whether what happens at that time to a message of the member has happened by now.
     using HasHappened = std::function<bool(Time at, EventRank rank, int place)>;
@@ -67,9 +71,9 @@ class RoundTimes {
     /// Requires that the member is absent.
     void enter(int place, Time at);
 
-    /// Sets the state in which all members have ended the rounds before `round`, and the next ones begin, in
-    /// turn, at begins[round % in_flight][place]; the last message before has drained at drain[place].
-    /// `traffic` is what members have exchanged until then.
+    /// Sets the state in which all members have ended the rounds before `round`, and the next ones
+    /// begin, in turn, at begins[round % in_flight][place]; the last message before has drained at
+    /// drain[place]. `traffic` is what members have exchanged until then.
     struct Frontier {
         int round = 0;
         std::vector<std::vector<std::int64_t>> begins;  // picoseconds
@@ -84,8 +88,9 @@ class RoundTimes {
     /// Returns what ends the member's last round: its own message drains, or the other arrives.
     [[nodiscard]] EventRank ends_by(int place) const { return of(place).ends_by; }
     [[nodiscard]] const RoundTraffic& traffic(int place) const { return of(place).traffic; }
-    /// Returns whether some time does not follow: it is out of range, a link is down, or a member ends in the
-    /// very instant in which the last message sets out, so that its end has no fixed place in that instant.
+    /// Returns whether some time does not follow: it is out of range, a link is down, or a member
+    /// ends in the very instant in which the last message sets out, so that its end has no fixed
+    /// place in that instant.
     [[nodiscard]] bool failed() const { return failed_; }
 
     // The open rounds of a member that has entered: first_open .. last_open - 1.
@@ -94,8 +99,8 @@ class RoundTimes {
     [[nodiscard]] const OpenRound& open(int place, int round) const {
         return slots_[slot(place, round)];
     }
-    /// Returns whether the member's part of that open round has happened: its message has drained, or it has none;
-    /// the message to it was delivered, or there is none.
+    /// Returns whether the member's part of that open round has happened: its message has drained,
+    /// or it has none; the message to it was delivered, or there is none.
     [[nodiscard]] bool has_drained(int place, int round) const;
     [[nodiscard]] bool has_received(int place, int round) const;
 

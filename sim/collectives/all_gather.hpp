@@ -31,8 +31,9 @@ constexpr std::string_view name_of(AllGather how) {
 }
 Task<> all_gather(AllGather how, Rank self, Bytes block);
 
-/// Returns the weight of a place's block. Called after that place has begun, and until all members have ended: by
-/// then the task of the one that gave it may be gone. So it owns what it needs, or that outlives the run.
+/// Returns the weight of a place's block. Called after that place has begun, and until all members
+/// have ended: by then the task of the one that gave it may be gone. So it owns what it needs, or
+/// that outlives the run.
 using BlockWeight = std::function<Bytes(int place)>;
 Task<> all_gather(AllGather how, Rank self, const BlockWeight& block);
 

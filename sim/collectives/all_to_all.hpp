@@ -4,11 +4,11 @@
 //               the place r before it, so no two messages share a member's link.
 //                                                                              (n-1) (L + V/B)
 //
-// V is the number of bytes per block if all are equal. Otherwise V_p is that of a block for place p. A
-// round then lasts as long as its longest block, if all members begin it together. Source: the pairwise
-// exchange of MPI libraries (Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19, 2005,
-// section 3). With staging (staging.hpp), a member copies its blocks for all n, and what it has received from
-// all n.
+// V is the number of bytes per block if all are equal. Otherwise V_p is that of a block for place
+// p. A round then lasts as long as its longest block, if all members begin it together. Source: the
+// pairwise exchange of MPI libraries (Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput.
+// Appl. 19, 2005, section 3). With staging (staging.hpp), a member copies its blocks for all n, and
+// what it has received from all n.
 #pragma once
 
 #include "sim/collectives/all_gather.hpp"

@@ -30,8 +30,9 @@ constexpr int wrapped(int a, int n) {
     return a < n ? a : a - n;
 }
 
-/// Returns rounds in which members pass chunks around a ring for `steps` steps, in so many slices each, of which
-/// `in_flight` are under way at a time; member p begins with chunk (first + p) mod n.
+/// Returns rounds in which members pass chunks around a ring for `steps` steps, in so many slices
+/// each, of which `in_flight` are under way at a time; member p begins with chunk (first + p) mod
+/// n.
 inline MessageRounds ring_of_chunks(int n, int steps, Bytes size, int first, int slices = 1,
                                     int in_flight = 1) {
     const auto who = [n](int place, int) -> RoundOfMember {

@@ -1,21 +1,22 @@
-// Double binary tree all-reduce: two trees, each of which sums up and hands down half of the vector, in
-// slices. Timing plane only.
+// Double binary tree all-reduce: two trees, each of which sums up and hands down half of the
+// vector, in slices. Timing plane only.
 //
-//   tree A   in order: place p > 0 whose lowest set bit is b has the places p - b/2 and p + b/2 below it;
-//            odd places are leaves. Place 0 is the root, above the largest power of two below n.
-//   tree B   tree A of the places n-1-p if n is even, or p-1 mod n if it is odd: a place that has others below
-//            it in A has none in B
+//   tree A   in order: place p > 0 whose lowest set bit is b has the places p - b/2 and p + b/2
+//            below it; odd places are leaves. Place 0 is the root, above the largest power of two
+//            below n.
+//   tree B   tree A of the places n-1-p if n is even, or p-1 mod n if it is odd: a place that has
+//            others below it in A has none in B
 //
-// n members, S bytes, slices of time t, latency L. No member sends or receives more than two vectors, and an
-// inner place with two below and one above receives 2 S, so
+// n members, S bytes, slices of time t, latency L. No member sends or receives more than two
+// vectors, and an inner place with two below and one above receives 2 S, so
 //
 //   2 S/B  <=  T  (n >= 5),      T  ->  2 S/B + O(log n) (L + t)      as slices become small
 //
-// against 2 (n-1)/n S/B and up to 2 (n-1) L of a ring. A closed form is not known: flows of both trees share
-// links max-min fairly.
+// against 2 (n-1)/n S/B and up to 2 (n-1) L of a ring. A closed form is not known: flows of both
+// trees share links max-min fairly.
 //
-// Sources: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
-// Parallel Computing 35, 2009; the trees: NCCL, src/graph/trees.cc.
+// Sources: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+// scan", Parallel Computing 35, 2009; the trees: NCCL, src/graph/trees.cc.
 #pragma once
 
 #include <vector>

@@ -90,7 +90,8 @@ Task<> go_on(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket,
     co_await take_rounds(self, rounds, lane.round + rounds.open_rounds(), rounds.open_rounds());
 }
 
-// A frame of its own, not a part of the caller's, so that those of members that run ahead are small.
+// A frame of its own, not a part of the caller's, so that those of members that run ahead are
+// small.
 [[gnu::noinline]] Task<> by_events(const Rank& self, const MessageRounds& rounds,
                                    AheadTicket& ticket) {
     const int lanes = rounds.open_rounds();

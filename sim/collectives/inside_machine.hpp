@@ -1,11 +1,14 @@
-// What the devices of one machine exchange with their first device, over the bus. Timing plane only.
+// What the devices of one machine exchange with their first device, over the bus. Timing plane
+// only.
 //
 // g members, S bytes, one-way latency L and t(S) = S/B of the bus between two devices:
 //
 //   gather      every other member sends its block to place 0, all at once      L + t((g-1) V)
 //   scatter     place 0 sends every other member its block, all at once         L + t((g-1) V)
-//   reduce      ring reduce-scatter, then the chunks to place 0                 g L + 2 t((g-1)/g S)
-//   broadcast   chunks from place 0, then a ring all-gather of them             g L + 2 t((g-1)/g S)
+//   reduce      ring reduce-scatter, then the chunks to place 0                 g L + 2 t((g-1)/g
+//               S)
+//   broadcast   chunks from place 0, then a ring all-gather of them             g L + 2 t((g-1)/g
+//               S)
 //
 // The last two move the least bytes over the first device's link that whole vectors allow, up to a
 // factor of two: reduce-scatter and gather, scatter and all-gather (van de Geijn's forms; Thakur,

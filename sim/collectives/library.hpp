@@ -1,16 +1,16 @@
 // What a communication library adds to the messages of its collectives; by default nothing.
 //
-//   start_up   from a member's call of a collective until its first message: the library's host thread,
-//              its negotiation with other members, the launch on the device. It occupies the member's
-//              communication stream and not its device, so k collectives of one stream cost k start-ups.
-//              A collective of one member has none.
-//   staging    rate of the copies between a machine's devices and its host memory, in series with the messages
-//              of a collective (staging.hpp); none: the library reaches device memory
+//   start_up   from a member's call of a collective until its first message: the library's host
+//              thread, its negotiation with other members, the launch on the device. It occupies
+//              the member's communication stream and not its device, so k collectives of one stream
+//              cost k start-ups. A collective of one member has none.
+//   staging    rate of the copies between a machine's devices and its host memory, in series with
+//              the messages of a collective (staging.hpp); none: the library reaches device memory
 //   protocol   when messages of collectives set out (sim/network/network.hpp)
 //
 // The start-up is the constant part of the alpha-beta model of a whole collective (a + b S), which
-// MG-WFBP fits per cluster (Shi, Chu, Li, INFOCOM 2019); what grows with the number of messages is the
-// latency of links, and `overhead` at the sender.
+// MG-WFBP fits per cluster (Shi, Chu, Li, INFOCOM 2019); what grows with the number of messages is
+// the latency of links, and `overhead` at the sender.
 #pragma once
 
 #include <optional>

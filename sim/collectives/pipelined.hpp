@@ -1,26 +1,28 @@
-// Collectives that pass a vector on in slices, so that latencies of consecutive messages overlap. Timing
-// plane only.
+// Collectives that pass a vector on in slices, so that latencies of consecutive messages overlap.
+// Timing plane only.
 //
-// A vector is cut into k slices of at most `slice` bytes, of time t each. A member has at most w = `in_flight`
-// slices under way: it begins slice q when slice q-w is done, which is drained and, where it receives one
-// for it, delivered. For w t >= t + L nothing waits for a latency.
+// A vector is cut into k slices of at most `slice` bytes, of time t each. A member has at most w =
+// `in_flight` slices under way: it begins slice q when slice q-w is done, which is drained and,
+// where it receives one for it, delivered. For w t >= t + L nothing waits for a latency.
 //
-//   ring all-reduce     chunks S/n in slices; 2(n-1)k slices to the next place, each behind the slice of the
-//                       chunk that was received k slices before; w <= k
+//   ring all-reduce     chunks S/n in slices; 2(n-1)k slices to the next place, each behind the
+//                       slice of the chunk that was received k slices before; w <= k
 //       P = max(w t, t + L),  Q = 2(n-1)k:    floor((Q-1)/w) P + ((Q-1) mod w) t + t + L
-//   ring reduce         (n-1)k slices of reduce-scatter as above, Q = (n-1)k, then the chunks to place 0, all
-//                       at once                                              + L + t((n-1)/n S)
+//   ring reduce         (n-1)k slices of reduce-scatter as above, Q = (n-1)k, then the chunks to
+//                       place 0, all at once                                              + L +
+//                       t((n-1)/n S)
 //   chain broadcast     place p passes slices on to place p+1, from place 0
 //   chain reduce        place p passes sums on to place p-1, to place 0
 //       both            (n-1) (L + t) + (k-1) t             w t >= 2 t + L, or 2 t without latency
 //
-// With `rendezvous` a slice's receive is posted when its turn comes, which is what w bounds; `eager` slices
-// do not wait for it. Compared with the ring of all_reduce.hpp, which pays 2(n-1) latencies, this one pays
-// one if nothing stalls.
+// With `rendezvous` a slice's receive is posted when its turn comes, which is what w bounds;
+// `eager` slices do not wait for it. Compared with the ring of all_reduce.hpp, which pays 2(n-1)
+// latencies, this one pays one if nothing stalls.
 //
-// Sources: the ring: NCCL (chunks of a ring move in steps of a buffer of 8 slots; ncclDevKernel_AllReduce,
-// src/device/all_reduce.h) and Gloo (segments of at most 1 MiB, two under way; gloo/allreduce.cc, gloo/reduce.cc
-// with the gather at the root); the chain: NCCL's broadcast and reduce (src/device/broadcast.h, reduce.h).
+// Sources: the ring: NCCL (chunks of a ring move in steps of a buffer of 8 slots;
+// ncclDevKernel_AllReduce, src/device/all_reduce.h) and Gloo (segments of at most 1 MiB, two under
+// way; gloo/allreduce.cc, gloo/reduce.cc with the gather at the root); the chain: NCCL's broadcast
+// and reduce (src/device/broadcast.h, reduce.h).
 #pragma once
 
 #include <cstdint>

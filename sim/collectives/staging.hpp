@@ -1,13 +1,15 @@
-// Staging: a library that cannot reach device memory copies a vector to its host, exchanges it there, and
-// copies the result back. Timing plane only.
+// Staging: a library that cannot reach device memory copies a vector to its host, exchanges it
+// there, and copies the result back. Timing plane only.
 //
 //   T  =  g I/R  +  messages  +  g O/R
 //
-// for I bytes in and O bytes out of each member, g members on its machine that copy at once, and R the rate
-// of copies between the devices of one machine and its host memory, which they share evenly. The copies are
-// in series with the messages: nothing is sent before the last byte is on the host.
+// for I bytes in and O bytes out of each member, g members on its machine that copy at once, and R
+// the rate of copies between the devices of one machine and its host memory, which they share
+// evenly. The copies are in series with the messages: nothing is sent before the last byte is on
+// the host.
 //
-// Limits: members of a machine are assumed to copy together; the copies do not slow messages on the bus.
+// Limits: members of a machine are assumed to copy together; the copies do not slow messages on the
+// bus.
 #pragma once
 
 #include <functional>
@@ -18,7 +20,8 @@
 
 namespace paceline {
 
-/// Returns the time that a member's copy of `size` takes; 0 without staging, and for a group of one.
+/// Returns the time that a member's copy of `size` takes; 0 without staging, and for a group of
+/// one.
 Duration staging_time(const Rank& self, Bytes size);
 
 /// Carries out `messages` between the two copies. `out` is called when the messages are through.

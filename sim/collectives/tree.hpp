@@ -24,9 +24,9 @@ namespace paceline {
 /// Runs one member's part. Returns once the member has the vector and has passed it on.
 Task<> binomial_broadcast(Rank self, Bytes size);
 
-/// The same tree, but a member sends to all its places at once, which share its link. A member with c
-/// places below takes c t: n = 2^m takes m (m+1)/2 t + m L. Source: gloo/broadcast.cc, where sends are posted
-/// together and awaited at the end.
+/// The same tree, but a member sends to all its places at once, which share its link. A member with
+/// c places below takes c t: n = 2^m takes m (m+1)/2 t + m L. Source: gloo/broadcast.cc, where
+/// sends are posted together and awaited at the end.
 Task<> broadcast_at_once(Rank self, Bytes size);
 
 /// Runs one member's part. Returns once the member has passed its sum down or, at place 0, has the

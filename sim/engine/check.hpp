@@ -2,8 +2,8 @@
 // hold").
 //
 // A failed check throws LogicError with file and line; only main and the tests catch it. User
-// errors never fail a check: they throw ConfigError (app/json/config_error.hpp). Simulated outcomes are
-// returned as values, never thrown.
+// errors never fail a check: they throw ConfigError (app/json/config_error.hpp). Simulated outcomes
+// are returned as values, never thrown.
 #pragma once
 
 #include <stdexcept>

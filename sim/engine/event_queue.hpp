@@ -8,7 +8,8 @@
 // events) if every delay is different.
 //
 // Invariants
-//   (1) Events leave in order of (time, key, push number), see EventKey. No address or hash decides an
+//   (1) Events leave in order of (time, key, push number), see EventKey. No address or hash decides
+//   an
 //       order: the hash of a delay only gives where to look for a run to join.
 //   (2) The time of popped events never decreases.
 //   (3) A cancelled event never leaves, and its slot is free at once. Empty runs are swept out once
@@ -39,14 +40,16 @@ enum class EventKind : std::uint8_t {
 };
 inline constexpr std::size_t event_kinds = 3;
 
-/// What an event does to a message of a collective, in the order of one instant. All other events come first.
+/// What an event does to a message of a collective, in the order of one instant. All other events
+/// come first.
 enum class EventRank : std::uint8_t { other, begins, drains, arrives };
 
-/// Orders the events of one instant. First come events without a key (timers, deaths, changes of links, messages
-/// that are no collective's) in the order in which they were pushed. Then events of collectives' messages leave by
-/// what they do, then by the host that they concern (the sender of what begins or drains, the receiver of what
-/// arrives), then by stream. So their order does not depend on when they were pushed, which a collective that
-/// runs ahead of the queue would change (sim/ahead/ahead.hpp). Equal keys leave in the order of pushes.
+/// Orders the events of one instant. First come events without a key (timers, deaths, changes of
+/// links, messages that are no collective's) in the order in which they were pushed. Then events of
+/// collectives' messages leave by what they do, then by the host that they concern (the sender of
+/// what begins or drains, the receiver of what arrives), then by stream. So their order does not
+/// depend on when they were pushed, which a collective that runs ahead of the queue would change
+/// (sim/ahead/ahead.hpp). Equal keys leave in the order of pushes.
 class EventKey {
   public:
     static constexpr int host_bits = 24;

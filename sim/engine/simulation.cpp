@@ -101,7 +101,8 @@ RunEnd Simulation::run(Time limit) {
     }
 }
 
-// Processes come in the order in which they began: whatever a process waits in may have begun later.
+// Processes come in the order in which they began: whatever a process waits in may have begun
+// later.
 std::vector<Waiting> Simulation::waiting() const {
     std::unordered_map<const Process*, std::size_t> begun;           // only looked up
     std::vector<std::tuple<std::size_t, std::size_t, Waiting>> all;  // process, place in it

@@ -74,8 +74,8 @@ class Simulation {
     }
     bool cancel(EventId event) { return events_.cancel(event); }
 
-    /// Returns whether an event of this time and key would have fired by now, if it had been pushed before
-    /// this instant.
+    /// Returns whether an event of this time and key would have fired by now, if it had been pushed
+    /// before this instant.
     [[nodiscard]] bool has_fired(Time time, EventKey key) const {
         return time < now_ || (time == now_ && fires_ && key <= latest_key_);
     }
@@ -127,14 +127,15 @@ class Simulation {
 
     /// Sets that limit. It must exceed what the largest piece of work between two progresses needs.
     void limit_resumptions(std::uint64_t without_progress) { resumption_limit_ = without_progress; }
-    /// Notes that the run has come nearer to its end although the clock may stand still. A run whose
-    /// processes may call this without end while the clock stands still never ends, so report only
-    /// what happens a bounded number of times, such as the steps of a run with a number of steps.
+    /// Notes that the run has come nearer to its end although the clock may stand still. A run
+    /// whose processes may call this without end while the clock stands still never ends, so report
+    /// only what happens a bounded number of times, such as the steps of a run with a number of
+    /// steps.
     void note_progress();
     [[nodiscard]] std::uint64_t events_fired() const { return events_fired_; }
     [[nodiscard]] std::size_t events_pending() const { return events_.size(); }
-    /// Writes progress to `progress` at each instant and each note_progress() (nullptr: nowhere). It
-    /// must outlive the run.
+    /// Writes progress to `progress` at each instant and each note_progress() (nullptr: nowhere).
+    /// It must outlive the run.
     void report_to(Progress* progress) { progress_ = progress; }
     /// Returns whether a stop has been requested there, for work that takes long within one event.
     [[nodiscard]] bool is_to_stop() const {

@@ -1,14 +1,16 @@
 // What one flow between machines can carry at most, whatever its links could.
 //
 //   rate      one connection keeps one core of a host busy: copies, checksums, system calls
-//   window    at most so many bytes are on their way without an answer, and an answer takes a round trip:
+//   window    at most so many bytes are on their way without an answer, and an answer takes a round
+//             trip:
 //
 //     rate of a flow  <=  min(rate, window / RTT),     RTT = 2 x (latencies of its route)
 //
-// The bound is that of a flow, not of a link: several flows on one link have it each. Jitter is not in the
-// round trip. On a route without latency the window bounds nothing.
+// The bound is that of a flow, not of a link: several flows on one link have it each. Jitter is not
+// in the round trip. On a route without latency the window bounds nothing.
 //
-// Source of the second: TCP's throughput is at most a window per round trip (RFC 7323, section 1.1).
+// Source of the second: TCP's throughput is at most a window per round trip (RFC 7323, section
+// 1.1).
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // What a solve reads of flows: the links that a flow crosses, and whether the solve has seen it.
 //
 // A solve reads the path of each flow once, and its visit once for each of its links. Both are kept
-// apart from the flows, in 32 and 8 bytes. With flows themselves, a solve of thousands of flows would
-// wait for memory: a flow takes three cache lines, and the links of a long route stand elsewhere.
+// apart from the flows, in 32 and 8 bytes. With flows themselves, a solve of thousands of flows
+// would wait for memory: a flow takes three cache lines, and the links of a long route stand
+// elsewhere.
 //
 // Memory: 40 bytes per flow at the peak.
 #pragma once
@@ -37,7 +38,8 @@ class FlowPaths {
         path.hops = static_cast<Index>(route.size());
         if (path.hops <= most) std::ranges::copy(route, path.links.begin());
     }
-    /// Returns the links of a flow. `route` is the one that was noted; it is read only if it is long.
+    /// Returns the links of a flow. `route` is the one that was noted; it is read only if it is
+    /// long.
     [[nodiscard]] std::span<const LinkId> links(Index flow, const Route& route) const {
         const Path& path = paths_[flow];
         if (path.hops > most) return {route.data(), route.size()};

@@ -1,8 +1,8 @@
-// Jitter and loss of a whole network, and the limits of its flows: what happens to messages beyond the
-// rates and latencies of links.
+// Jitter and loss of a whole network, and the limits of its flows: what happens to messages beyond
+// the rates and latencies of links.
 //
-// The object exists only if some link jitters or loses, or if flows are limited, so ideal links cost
-// nothing. Invariants:
+// The object exists only if some link jitters or loses, or if flows are limited, so ideal links
+// cost nothing. Invariants:
 //   (1) Each directed link draws its jitter from its own stream, in the order in which messages
 //       begin to flow on it.
 //   (2) Messages of a lane arrive in order: a message that would overtake its predecessor arrives
@@ -29,8 +29,8 @@ class Impairments {
     static std::unique_ptr<Impairments> make(std::span<const Link> links, const FlowLimits& limits,
                                              const RandomStreams& streams);
 
-    /// Starts a flow: sets its bound anew and returns the delay that jitter adds to its latency. Limits
-    /// hold between machines.
+    /// Starts a flow: sets its bound anew and returns the delay that jitter adds to its latency.
+    /// Limits hold between machines.
     Duration begin(std::uint32_t flow, const Route& route, bool between_machines);
 
     [[nodiscard]] bool has_jitter() const { return !streams_.empty(); }

@@ -16,8 +16,8 @@
 //
 // Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
 //
-// A problem is built in place while the caller walks over its own links and flows, without a second pass
-// over the routes:
+// A problem is built in place while the caller walks over its own links and flows, without a second
+// pass over the routes:
 //
 //     clear(most links, flows and hops, a bound of each flow included)
 //     for each link, before the first flow over it:   add_link(capacity, its number of flows)

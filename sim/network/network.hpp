@@ -12,7 +12,8 @@
 //   - An eager message sets out when it is sent. A rendezvous message also waits until a receiver
 //     of its own waits for it, as MPI does with large messages. Collectives use rendezvous, so a
 //     rank receives one message at a time.
-//   - In band, each receive sends a clearance to the sender: a message without bytes. It leaves when the
+//   - In band, each receive sends a clearance to the sender: a message without bytes. It leaves
+//     when the
 //     receiver waits and what the receiver itself has set out towards the sender on this stream has
 //     drained, and takes the latency of the route back. A message in band uses up one clearance. A
 //     clearance for a receiver that has withdrawn, or whose host has left, is lost.
@@ -107,8 +108,8 @@ struct Transport {
     bool by_events = false;  // no links are reserved, so that each message has its events
 };
 
-/// When a message sets out: at once; once its receiver waits for it, which the sender knows at no cost; or
-/// once the receiver's clearance has come back on the same connection.
+/// When a message sets out: at once; once its receiver waits for it, which the sender knows at no
+/// cost; or once the receiver's clearance has come back on the same connection.
 enum class Protocol : std::uint8_t { eager, rendezvous, rendezvous_in_band };
 
 /// A rendezvous message that has set out over reserved links and has not been delivered.
@@ -176,8 +177,8 @@ class Network {
     /// Discards what the flows on a link have moved so far. They start anew at their source.
     void lose_flows(LinkId link);
 
-    /// Has all reserved links given back, so that traffic is that of this instant. Returns whether any were
-    /// reserved: then there may be more to run.
+    /// Has all reserved links given back, so that traffic is that of this instant. Returns whether
+    /// any were reserved: then there may be more to run.
     bool settle() {
         const bool any = reservations_.active > 0;
         if (any) reservations().reserver->touch_all();
@@ -221,10 +222,11 @@ class Network {
     // --- for messages over reserved links (sim/network/reservations.hpp): network_reserved.cpp ---
 
     [[nodiscard]] Reservations& reservations() { return reservations_; }
-    /// Returns whether messages that have their links to themselves do what their wires say, and no observer wants
-    /// each of them.
+    /// Returns whether messages that have their links to themselves do what their wires say, and no
+    /// observer wants each of them.
     [[nodiscard]] bool follows_wires() const;
-    /// Returns whether the host is there and has spent its overhead, and these links are up and carry no flow.
+    /// Returns whether the host is there and has spent its overhead, and these links are up and
+    /// carry no flow.
     [[nodiscard]] bool is_idle(int host, std::span<const LinkId> links) const;
     [[nodiscard]] bool is_unlimited(LinkId link) const { return links_[link].unlimited; }
     /// Returns the wire of a route from one host to another.
@@ -234,14 +236,15 @@ class Network {
         return machines_.hosts_per_node == 1 && impairments_ == nullptr;
     }
     [[nodiscard]] Wire half_wire(std::span<const LinkId> links) const;
-    /// Counts messages that a host has exchanged: bytes to and from other machines, and how many it has received.
+    /// Counts messages that a host has exchanged: bytes to and from other machines, and how many it
+    /// has received.
     void count(int host, Bytes sent, Bytes received, std::int64_t messages);
     /// Returns whether the observer wants sums (NetworkObserver::carries).
     [[nodiscard]] bool reports_sums() const { return observer_ != nullptr && observer_->carries; }
     /// Reports a sum. Removes unlimited links from `route`.
     void report_sum(Route& route, Bytes bytes, Duration busy) const;
-    /// Continues a message as it is now, as if send() and receive() had been called for it in time. `drained` is null
-    /// if it has drained.
+    /// Continues a message as it is now, as if send() and receive() had been called for it in time.
+    /// `drained` is null if it has drained.
     MessageId adopt(const MessageUnderWay& message, Join* drained, Join& delivered);
     /// Sets the kind of the events of a message that has not set out.
     void set_kind(MessageId message, EventKind kind) { flows_[message.index].kind = kind; }

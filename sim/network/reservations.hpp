@@ -1,15 +1,16 @@
 // Links that are reserved for messages that the network never sees.
 //
-// A message that has the links of its route to itself does what its wire says (sim/network/wire.hpp). So the times of
-// messages that never meet can be worked out without the network, as sim/ahead does. A Reserver that does so gives
-// each link that they cross an owner, one of its hosts, and counts in `active` what it has under way.
+// A message that has the links of its route to itself does what its wire says
+// (sim/network/wire.hpp). So the times of messages that never meet can be worked out without the
+// network, as sim/ahead does. A Reserver that does so gives each link that they cross an owner, one
+// of its hosts, and counts in `active` what it has under way.
 //
-// The network calls the Reserver before anything else touches an owned link, or a host. When the call returns, what
-// was touched is not reserved any more: its messages are messages of the network, in the state of this instant
-// (Network::adopt). They may touch other links in turn.
+// The network calls the Reserver before anything else touches an owned link, or a host. When the
+// call returns, what was touched is not reserved any more: its messages are messages of the
+// network, in the state of this instant (Network::adopt). They may touch other links in turn.
 //
-// Cost where nothing is reserved: one branch; otherwise a load per link of a route. Memory: O(links), from the first
-// reservation on.
+// Cost where nothing is reserved: one branch; otherwise a load per link of a route. Memory:
+// O(links), from the first reservation on.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +38,8 @@ class Reserver {
     virtual void touch_lane(int to, Stream stream) = 0;
     /// Gives everything back.
     virtual void touch_all() = 0;
-    /// Forgets what some of these hosts have begun on a stream and given up (Network::close). Called even if nothing is
-    /// active.
+    /// Forgets what some of these hosts have begun on a stream and given up (Network::close).
+    /// Called even if nothing is active.
     virtual void close(Stream stream, std::span<const int> hosts, int first) = 0;
 };
 

@@ -3,12 +3,13 @@
 //   time(S) = o + ceil(S / C)    from setting out until the last byte has left
 //   L                            from then until delivery
 //
-// with o the sender's overhead, which messages inside a machine do not have, C the smallest capacity of the
-// route, the bounds of loss and of the transport included, and L the sum of latencies. A message of 0 bytes, and
-// one that crosses only unlimited links, takes no time but o. A wire that is down has no time; ask `is_down` first.
+// with o the sender's overhead, which messages inside a machine do not have, C the smallest
+// capacity of the route, the bounds of loss and of the transport included, and L the sum of
+// latencies. A message of 0 bytes, and one that crosses only unlimited links, takes no time but o.
+// A wire that is down has no time; ask `is_down` first.
 //
-// A route is often the sender's half (its way up) followed by the receiver's (its way down). Then joined() gives
-// its wire without a look at its links.
+// A route is often the sender's half (its way up) followed by the receiver's (its way down). Then
+// joined() gives its wire without a look at its links.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,8 @@ struct Wire {
     }
 };
 
-/// Returns the wire of a route that consists of two halves. The overhead and `apart` are those of `first`.
+/// Returns the wire of a route that consists of two halves. The overhead and `apart` are those of
+/// `first`.
 inline Wire joined(const Wire& first, const Wire& second) {
     return {std::min(first.slowest, second.slowest),
             sum(first.latency, second.latency),

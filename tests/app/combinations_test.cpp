@@ -1,5 +1,6 @@
-// Algorithms, codecs, aggregations and schedules at toy size: what the rules allow reads, and runs to the
-// end with finite losses; what they refuse is refused with the rule's reason. And laws of what runs.
+// Algorithms, codecs, aggregations and schedules at toy size: what the rules allow reads, and runs
+// to the end with finite losses; what they refuse is refused with the rule's reason. And laws of
+// what runs.
 #include <algorithm>
 #include <cmath>
 #include <optional>

@@ -2,9 +2,9 @@
 //
 // Two to eight nodes take steps of about a millisecond. Nodes die in bursts, in the first and the
 // last steps, while they return and while they wait to join; some join late, some never return.
-// Often links change or go down, other traffic and other jobs run beside, and nodes differ in speed.
-// The algorithm is any that accepts what is chosen, asynchronous ones most often; a few scenarios
-// train a tiny model. Every scenario has a limit of simulated time.
+// Often links change or go down, other traffic and other jobs run beside, and nodes differ in
+// speed. The algorithm is any that accepts what is chosen, asynchronous ones most often; a few
+// scenarios train a tiny model. Every scenario has a limit of simulated time.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace paceline {
 
 /// The same seed gives the same scenario, byte for byte. It names files of companions(). With
-/// emphasis on the network it is shorter, its fabric is any one, and most algorithms are as likely as
-/// one another.
+/// emphasis on the network it is shorter, its fabric is any one, and most algorithms are as likely
+/// as one another.
 Json failing_scenario(std::uint64_t seed, Emphasis emphasis = Emphasis::everything);
 
 }  // namespace paceline

@@ -199,8 +199,8 @@ double in_seconds(const Json& duration) {
     return to_seconds(parse_duration(duration.get<std::string>()));
 }
 
-// Judges whether nodes that would return after the others' last steps keep the run going: it must be
-// the same if they never return.
+// Judges whether nodes that would return after the others' last steps keep the run going: it must
+// be the same if they never return.
 std::string fault_of_late_returns(const std::filesystem::path& file, Json scenario,
                                   const Facts& facts, const Ran& ran, double most_seconds) {
     if (ran.metrics.outcome != "finished" || facts.restarts || facts.stalls) return {};

@@ -515,8 +515,8 @@ bool Generator::is_read(const Json& made) const {
     }
 }
 
-// Draws codec, aggregation and schedule again while the rules refuse them beside the rest, and in the
-// end leaves them out.
+// Draws codec, aggregation and schedule again while the rules refuse them beside the rest, and in
+// the end leaves them out.
 void Generator::mend_exchange(const std::string& kind, Json& made) {
     constexpr auto parts = std::to_array<const char*>({"schedule", "aggregation", "codec"});
     constexpr int tries = 20;

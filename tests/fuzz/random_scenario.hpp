@@ -21,8 +21,9 @@
 
 namespace paceline {
 
-/// What varies most. `network`: fabrics and routes, collectives and mixings, and what disturbs them.
-/// Every fabric is as likely as another, latencies are up to 10 ms, and hardly anything trains.
+/// What varies most. `network`: fabrics and routes, collectives and mixings, and what disturbs
+/// them. Every fabric is as likely as another, latencies are up to 10 ms, and hardly anything
+/// trains.
 enum class Emphasis : std::uint8_t { everything, network };
 
 Json random_scenario(std::uint64_t seed, Emphasis emphasis = Emphasis::everything);

@@ -50,8 +50,9 @@ TEST_CASE("decoder: with the sizes of GPT-2, it has the parameters of the releas
     }
 }
 
-// nanoGPT estimates 6 N + 12 L T d operations of training per token, a third of which is forward, at two operations
-// each; N are the parameters but for the positions. It counts biases and norms as work.
+// nanoGPT estimates 6 N + 12 L T d operations of training per token, a third of which is forward,
+// at two operations each; N are the parameters but for the positions. It counts biases and norms as
+// work.
 TEST_CASE("decoder: its work is what nanoGPT estimates, but for biases and norms") {
     for (const Released& model : released) {
         const DecoderSizes& s = model.sizes;
@@ -65,9 +66,10 @@ TEST_CASE("decoder: its work is what nanoGPT estimates, but for biases and norms
     }
 }
 
-// TinyLlama-1.1B: layers, heads, query groups and inner width: jzhang38/TinyLlama README.md; 1,100,048,384 is what
-// transformers and llama.cpp print. Llama-7B: sizes in Table 2 of Touvron et al., inner 11008 and vocabulary 32000 as in
-// config.json of huggyllama/llama-7b; 6,738,415,616: README.md of calflops (MrYxJ/calculate-flops.pytorch).
+// TinyLlama-1.1B: layers, heads, query groups and inner width: jzhang38/TinyLlama README.md;
+// 1,100,048,384 is what transformers and llama.cpp print. Llama-7B: sizes in Table 2 of Touvron et
+// al., inner 11008 and vocabulary 32000 as in config.json of huggyllama/llama-7b; 6,738,415,616:
+// README.md of calflops (MrYxJ/calculate-flops.pytorch).
 TEST_CASE(
     "decoder: with the sizes and parts of Llama, it has the parameters of the released models") {
     const Released released_llamas[]{{llama(22, 2048, 4, 5632), 1'100'048'384},

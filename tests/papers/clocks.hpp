@@ -2,8 +2,8 @@
 // that begins a step at t finishes it at t + pace.
 //
 // No two nodes finish at the same time within a run: their paces have no small common multiples. A
-// node that is out from `from` to `to` dies `from` + 1/2 ms after the beginning and is back `to` - 1/2
-// ms after it. It joins when the first node begins a step that nobody has begun, in that step.
+// node that is out from `from` to `to` dies `from` + 1/2 ms after the beginning and is back `to` -
+// 1/2 ms after it. It joins when the first node begins a step that nobody has begun, in that step.
 #pragma once
 
 #include <limits>
@@ -23,8 +23,8 @@ class Clocks {
         enum { finished, died, joined, none } kind;
         int node;
     };
-    /// Returns what happens next. A node that finishes has taken a step and is left without one; one
-    /// that joins has begun its step.
+    /// Returns what happens next. A node that finishes has taken a step and is left without one;
+    /// one that joins has begun its step.
     Event next();
     /// Lets a node begin its next step now, if it has one.
     void begin(int node);

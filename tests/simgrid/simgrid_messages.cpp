@@ -8,7 +8,8 @@
 //     link BYTES_PER_SECOND LATENCY_SECONDS
 //     route FROM TO LINK ...                           one way; only for pairs that send
 //     message START_SECONDS FROM TO BYTES AFTER ...    starts at START, but not before the
-//                                                      messages AFTER, of lower numbers, are delivered
+//                                                      messages AFTER, of lower numbers, are
+//                                                      delivered
 // Prints one time in seconds per message, in the order of the messages.
 //
 // The model is CM02 without cross-traffic: fluid max-min sharing, with each link as a separate

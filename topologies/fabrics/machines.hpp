@@ -11,10 +11,10 @@
 //   direct     a separate link for each pair and direction (NVLink)
 // To another machine, it takes a's lane up, the machines' route, and b's lane down. With `direct`,
 // the lanes are left out (each device reaches the network card at full speed). A machine of g
-// devices has one or more network cards, each a host of the machines' fabric: with c of them, device
-// i sends and receives through card floor(i c / g). A message inside a
-// machine costs the latencies of its lanes and bridge. Between machines, the latencies of the lanes
-// add to those of the network.
+// devices has one or more network cards, each a host of the machines' fabric: with c of them,
+// device i sends and receives through card floor(i c / g). A message inside a machine costs the
+// latencies of its lanes and bridge. Between machines, the latencies of the lanes add to those of
+// the network.
 //
 // Memory: O(devices); for `direct`, O(devices x per_machine).
 #pragma once
@@ -34,8 +34,8 @@ struct Bus {
 };
 
 /// Fills machines with `per_machine` devices each; the last may have fewer. `between` joins the
-/// machines' cards: card c of machine m is its host m x cards + c. Requires devices >= 1, per_machine
-/// >= 1, and from 1 to `per_machine` cards.
+/// machines' cards: card c of machine m is its host m x cards + c. Requires devices >= 1,
+/// per_machine >= 1, and from 1 to `per_machine` cards.
 Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric between);
 
 /// Returns how many machines the devices fill.

@@ -7,13 +7,13 @@
 //                           if and only if n is a power of two (the factors commute).
 //   one-peer hypercube      nodes whose number differs in bit k mod p, in pairs, 1/2 each; n = 2^p.
 //                           The product over a period is exact averaging.
-//   one-peer inner-outer    for p machines of g >= 3 nodes. In step k, node h = k mod g of each machine is
-//                           out: it averages 1/2 itself and 1/2 the node at its place 2^(k mod a)
-//                           machines before. The others of the machine stand in a circle without h,
-//                           and average 1/2 themselves and 1/2 the one 2^(k mod b) places before.
-//                           a = ceil(log2 p), b = ceil(log2 (g-1)). Repeats after lcm(g, a, b)
-//                           steps. On machines of one node, and on one machine, it is the one-peer
-//                           exponential graph.
+//   one-peer inner-outer    for p machines of g >= 3 nodes. In step k, node h = k mod g of each
+//                           machine is out: it averages 1/2 itself and 1/2 the node at its place
+//                           2^(k mod a) machines before. The others of the machine stand in a
+//                           circle without h, and average 1/2 themselves and 1/2 the one 2^(k mod
+//                           b) places before. a = ceil(log2 p), b = ceil(log2 (g-1)). Repeats after
+//                           lcm(g, a, b) steps. On machines of one node, and on one machine, it is
+//                           the one-peer exponential graph.
 //   random matching         a uniformly drawn perfect matching of all nodes in each step, pairs
 //                           average 1/2 each; with n odd, one node stays alone.
 //
@@ -26,8 +26,8 @@
 //
 // Sources: Ying, Yuan, Chen, Hu, Pan, Yin, "Exponential Graph is Provably Efficient for
 // Decentralized Deep Training", NeurIPS 2021 (one-peer graphs); BlueFog, topology_util.py,
-// GetInnerOuterExp2DynamicSendRecvRanks (inner-outer, as its benchmark uses it on several machines); Boyd, Ghosh, Prabhakar, Shah, IEEE
-// Trans. Information Theory 52, 2006 (random gossip).
+// GetInnerOuterExp2DynamicSendRecvRanks (inner-outer, as its benchmark uses it on several
+// machines); Boyd, Ghosh, Prabhakar, Shah, IEEE Trans. Information Theory 52, 2006 (random gossip).
 #pragma once
 
 #include <cstdint>
@@ -77,7 +77,8 @@ class MixingSchedule {
 MixingSchedule make_one_peer_exponential(int nodes);
 /// Requires that `nodes` is a power of two.
 MixingSchedule make_one_peer_hypercube(int nodes);
-/// Requires one machine or more, and per machine one node, or 3 or more if there are several machines.
+/// Requires one machine or more, and per machine one node, or 3 or more if there are several
+/// machines.
 MixingSchedule make_one_peer_inner_outer(int machines, int per_machine);
 /// Pairs average (1 - give) self + give other. The matching of step k depends only on the seed and
 /// k. Requires give in (0, 1).

@@ -2,8 +2,9 @@
 //
 //   rho = max |W x| / |x| over x of mean zero = the norm of W - J;    gap = 1 - rho
 //
-// W must be doubly stochastic, so rho lies in [0, 1]. If W is symmetric, or directed and normal (all
-// circulants), rho is the second largest modulus of an eigenvalue, max(|lambda_2|, |lambda_n|).
+// W must be doubly stochastic, so rho lies in [0, 1]. If W is symmetric, or directed and normal
+// (all circulants), rho is the second largest modulus of an eigenvalue, max(|lambda_2|,
+// |lambda_n|).
 //
 //   in parts     rho is 1 (parts.hpp). lambda_n is the least of all parts
 //   circulant    (all nodes alike: ring, complete, exponential graphs, and products of them) closed

@@ -4,7 +4,8 @@
 // entry is sent as value and position. The other (one-dimensional) tensors travel uncompressed.
 //
 //   law          nonzeros of tensor j after c contributions have merged
-//   worst-case   min(n_j, c k_j)                     disjoint supports (Lin et al., ICLR 2018, Fig. 6)
+//   worst-case   min(n_j, c k_j)                     disjoint supports (Lin et al., ICLR 2018, Fig.
+//                                                    6)
 //   independent  ceil(n_j (1 - (1 - k_j/n_j)^c))     supports drawn independently
 //
 // A tensor is sent dense if its sparse form would weigh more.

@@ -7,7 +7,8 @@
 // Sampled, for n entries at density d, k = ceil(d n):
 //   1. sample every s-th |v| from a random start in [0, s), at least
 //      w = max(ceil(q n), ceil(2/d)) of them (q = 0.01 there): s begins at ceil(n/w/32) 32 + 1 and
-//      falls by 8 until floor(n/s) >= w. If n <= ceil(2/d), or s reaches 1, all entries are the sample.
+//      falls by 8 until floor(n/s) >= w. If n <= ceil(2/d), or s reaches 1, all entries are the
+//      sample.
 //   2. threshold = the smallest of the top ceil(d floor(n/s)) of the sample; select |v| >= it.
 //   3. If more than 1.3 k are selected: keep the exact k largest among those and stop (hierarchical
 //      selection). If fewer than 0.8 k: multiply the threshold by 0.8 and select again. Otherwise
@@ -65,10 +66,10 @@ SamplingPlan sampling_plan(std::int64_t entries, double density, double share = 
 /// Sets all but the k largest to zero. Leaves v as it is if a value is not finite.
 void keep_only_largest(std::span<double> v, std::int64_t k, TopKScratch& scratch);
 
-/// Selects the k largest of values that are still being computed: call begin_exact, then look_at for each part
-/// in order as soon as it is computed, then finish_exact. The result does not depend on `guess`.
-/// look_at collects the entries that reach the guess while they are in the cache. If fewer than k
-/// do, finish_exact searches v again.
+/// Selects the k largest of values that are still being computed: call begin_exact, then look_at
+/// for each part in order as soon as it is computed, then finish_exact. The result does not depend
+/// on `guess`. look_at collects the entries that reach the guess while they are in the cache. If
+/// fewer than k do, finish_exact searches v again.
 void begin_exact(TopKScratch& scratch);
 void look_at(std::span<const double> v, std::size_t first, std::size_t last, double guess,
              TopKScratch& scratch);

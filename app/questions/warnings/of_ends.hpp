@@ -1,5 +1,5 @@
-// Warnings about how a run would end, where that can be foreseen. Each function returns the text, or
-// nothing if all is well.
+// Warnings about how a run would end, where that can be foreseen. Each function returns the text,
+// or nothing if all is well.
 #pragma once
 
 #include <string>
@@ -14,13 +14,15 @@ std::string beyond_the_clock(const Scenario& scenario);
 /// The time limit is below the first step.
 std::string no_whole_step(const Scenario& scenario);
 
-/// Nodes that fail at random leave no time for a step, or for a checkpoint where all restart: with n
-/// nodes that are present for M and away for R on average, the time without a death that is needed,
-/// T, passes once in about exp(T n / M) ((M + R) / M)^n tries.
+/// Nodes that fail at random leave no time for a step, or for a checkpoint where all restart: with
+/// n nodes that are present for M and away for R on average, the time without a death that is
+/// needed, T, passes once in about exp(T n / M) ((M + R) / M)^n tries.
 ///
-///   all restart        T = detection, reading, and the next checkpoint, or all steps if there is none
+///   all restart        T = detection, reading, and the next checkpoint, or all steps if there is
+///                      none
 ///   stall              T = a step
-///   survivors rerun    T = detection and a step, of the nodes that are present; all are never needed
+///   survivors rerun    T = detection and a step, of the nodes that are present; all are never
+///                      needed
 ///   others go on       T = a step of one node
 std::string vain_failures(const Scenario& scenario);
 

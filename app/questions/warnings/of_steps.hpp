@@ -1,5 +1,6 @@
-// Warnings about which steps a run takes: whole periods (app/run/step_costs.hpp), warm-ups, and what
-// an exchange of a step consists of. Each function returns the text, or nothing if all is well.
+// Warnings about which steps a run takes: whole periods (app/run/step_costs.hpp), warm-ups, and
+// what an exchange of a step consists of. Each function returns the text, or nothing if all is
+// well.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // What `check`, `run`, `explain` and `solve` warn of before anything runs: numbers that would be
-// right and yet not what the user thinks, and runs that would end otherwise than they were meant to.
+// right and yet not what the user thinks, and runs that would end otherwise than they were meant
+// to.
 //
 // Each kind of warning has a name, which stands behind its line and in docs/warnings.md. A kind is
 // a function of one scenario (of_steps.hpp, of_ends.hpp, of_data.hpp, of_networks.hpp); the kind of

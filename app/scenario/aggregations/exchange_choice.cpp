@@ -96,7 +96,8 @@ void read_inside(const ObjectReader& read, AggregationPlan& plan) {
             "\"dense\", or \"machines\": \"leaders\"");
 }
 
-// The members of the groups among which messages travel: all workers, or one device of each machine.
+// The members of the groups among which messages travel: all workers, or one device of each
+// machine.
 WorkerShape travelers(const WorkerShape& shape, const AggregationPlan& plan) {
     if (plan.machines == ByMachine::flat) return shape;
     return {shape.workers / plan.devices, 1, shape.library};

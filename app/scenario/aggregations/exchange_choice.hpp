@@ -1,9 +1,9 @@
 // Reads the "aggregation" and the "schedule" of an algorithm.
 //
 //   "aggregation": "two-phase"
-//   "aggregation": {"kind": "servers", "servers": "workers", "encoded": "both", "machines": "leaders"}
-//   "schedule": "tensors"
-//   "schedule": {"pieces": "25MiB", "begin": "into-forward", "order": "priority", "partition": "4MiB"}
+//   "aggregation": {"kind": "servers", "servers": "workers", "encoded": "both", "machines":
+//   "leaders"} "schedule": "tensors" "schedule": {"pieces": "25MiB", "begin": "into-forward",
+//   "order": "priority", "partition": "4MiB"}
 //
 // A text stands for an object of that kind, or with those pieces, and nothing else.
 #pragma once

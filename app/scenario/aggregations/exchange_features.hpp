@@ -13,8 +13,8 @@ Features features_of(const Codec& codec);
 Features features_of(const AggregationChoice& aggregation);
 Features features_of(const ScheduleChoice& choice);
 
-/// Refuses features that do not go together, at the key that states one of them. `algorithm` has the
-/// keys "codec", "aggregation" and "schedule", or some of them.
+/// Refuses features that do not go together, at the key that states one of them. `algorithm` has
+/// the keys "codec", "aggregation" and "schedule", or some of them.
 void check_exchange(const Place& algorithm, Features features);
 
 /// Returns whether an exchange with these features is flat and could go by machine, by leaders.

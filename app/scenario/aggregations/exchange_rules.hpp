@@ -1,13 +1,14 @@
 // Which algorithms, codecs, aggregations and schedules go together, and why others do not.
 //
-// An exchange is described by features: of its algorithm, codec, aggregation and schedule, and of what
-// happens when nodes die. A rule names features of one choice, features of another (or of the same),
-// and why they exclude each other. A combination is refused if and only if two of its features are:
-// there is no rule of three. The rules are data; the readers, docs/combinations.md and the tests use the
-// same table.
+// An exchange is described by features: of its algorithm, codec, aggregation and schedule, and of
+// what happens when nodes die. A rule names features of one choice, features of another (or of the
+// same), and why they exclude each other. A combination is refused if and only if two of its
+// features are: there is no rule of three. The rules are data; the readers, docs/combinations.md
+// and the tests use the same table.
 //
-// A feature of an algorithm is what its step needs of an exchange: whether it is a mean of gradients,
-// of momenta or of models, an average with neighbors, and so on. Several algorithms share one.
+// A feature of an algorithm is what its step needs of an exchange: whether it is a mean of
+// gradients, of momenta or of models, an average with neighbors, and so on. Several algorithms
+// share one.
 #pragma once
 
 #include <array>

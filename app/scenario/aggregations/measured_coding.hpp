@@ -1,8 +1,8 @@
 // The "coding" of a codec: how long it was measured to take, for one codec on one device.
 //
 // Given as times per tensor and per entry, or as the name of a device whose figures are known
-// (app/scenario/aggregations/coding.json). They replace the codec's passes, so neither "coding_step" nor
-// DGC's "selection" goes with them.
+// (app/scenario/aggregations/coding.json). They replace the codec's passes, so neither
+// "coding_step" nor DGC's "selection" goes with them.
 #pragma once
 
 #include <string>

@@ -36,7 +36,8 @@ void read_trust(const ObjectReader& read, LambRule& rule) {
                                         rule.min_trust, rule.max_trust));
 }
 
-// Sets what the methods have in common whose gradients take any exchange; dense unless it is chosen.
+// Sets what the methods have in common whose gradients take any exchange; dense unless it is
+// chosen.
 AlgorithmChoice with_exchange(const ObjectReader& read, const AlgorithmInput& in,
                               ExchangeOptions& options) {
     AlgorithmChoice choice;

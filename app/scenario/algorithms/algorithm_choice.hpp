@@ -72,8 +72,8 @@ struct AlgorithmChoice : AlgorithmTraits {
     bool averages_all = false;        // besides its mixing, it averages all workers now and then
     bool needs_epochs = false;        // its options are stated in epochs
     bool ends_in_flight = false;  // a run ends with messages on their way, whose time no step has
-    /// Returns the bytes that one worker contributes to step k, before aggregation; where steps of a
-    /// stage differ, their mean over a period.
+    /// Returns the bytes that one worker contributes to step k, before aggregation; where steps of
+    /// a stage differ, their mean over a period.
     std::function<Bytes(const Layout&, std::int64_t k, double epoch)> contribution;
     /// Returns the closed form of step k on an idle network, where one is known.
     std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
@@ -88,19 +88,20 @@ struct AlgorithmChoice : AlgorithmTraits {
     std::int64_t period = 1;  // in steps, the longest of all stages
     /// Returns the period of the stage of step k; empty: `period` in all stages.
     std::function<std::int64_t(std::int64_t k)> period_at{};
-    /// Returns the closed form of step k if it exchanged all tensors as one; empty if it does, or if
-    /// there is no such option.
+    /// Returns the closed form of step k if it exchanged all tensors as one; empty if it does, or
+    /// if there is no such option.
     std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k)> fused_step{};
     /// Vectors in fp32 that optimizer and codec keep on a device (analysis/forms/memory_forms.hpp);
     /// empty: not known.
     std::optional<double> kept{};
-    /// Returns the bytes of parameters, gradient and optimizer on a device, if they are not those that
-    /// follow from `kept`.
+    /// Returns the bytes of parameters, gradient and optimizer on a device, if they are not those
+    /// that follow from `kept`.
     std::function<Bytes(const StepModelInput&)> memory{};
     /// The least share of its entries that a sparse method sends; 1: not sparse.
     double least_density = 1;
-    /// Vectors of the model's size that each worker holds where it trains: models, momenta, gradients
-    /// and messages on their way. `read_algorithm` sets that of its family if the reader does not.
+    /// Vectors of the model's size that each worker holds where it trains: models, momenta,
+    /// gradients and messages on their way. `read_algorithm` sets that of its family if the reader
+    /// does not.
     std::optional<double> vectors{};
     double computing = 1;  // share of the workers that compute in a step
     bool encodes = false;  // workers send a code of their own, which is meant to weigh less than a

@@ -1,4 +1,5 @@
-// Blocks of steps: what readers of methods have in common that train alone and exchange something at the end of each block.
+// Blocks of steps: what readers of methods have in common that train alone and exchange something
+// at the end of each block.
 #pragma once
 
 #include <array>
@@ -31,7 +32,8 @@ void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmCh
     choice.period = options.period;
 }
 
-/// Sets what blocks cost that end with exchanges of so many vectors of the model's size, for which they wait.
+/// Sets what blocks cost that end with exchanges of so many vectors of the model's size, for which
+/// they wait.
 void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const ExchangeOptions& exchange,
                  std::int64_t period, int vectors = 1);
 

@@ -29,8 +29,8 @@ Keys codec_keys(std::string_view name);
 /// Reads a codec's name or object. Throws ConfigError.
 Codec read_codec(const Place& place, const AlgorithmInput& in);
 
-/// Throws ConfigError if an algorithm's codec leaves out a tensor that the model does not have. A net
-/// that trains in place of the model may have it instead; null: there is none.
+/// Throws ConfigError if an algorithm's codec leaves out a tensor that the model does not have. A
+/// net that trains in place of the model may have it instead; null: there is none.
 void check_left_out(const Place& algorithm, const Layout& layout, const Layout* stand_in);
 
 /// Read the options of DGC, and those that it shares with gradient dropping.

@@ -35,7 +35,8 @@ WireFormat as_wire(const Place& place);
 /// Reads the "coding_step" of an algorithm that compresses: the time of one pass over an entry.
 CodingCost read_coding(const ObjectReader& read);
 
-/// Returns Adam's rule with the optimizer's decay, and the keys "beta1", "beta2" and "epsilon" of the algorithm.
+/// Returns Adam's rule with the optimizer's decay, and the keys "beta1", "beta2" and "epsilon" of
+/// the algorithm.
 AdamRule read_adam_rule(const ObjectReader& read, const AlgorithmInput& in, AdamRule rule);
 
 /// Returns momentum, Nesterov's form, decay and clipping of the scenario's optimizer.

@@ -110,7 +110,8 @@ RoundOptions read_compressed_rounds(const ObjectReader& read, const AlgorithmInp
     return options;
 }
 
-// Sets what rounds cost in which a client receives and hands in `vectors` vectors, in one message each way.
+// Sets what rounds cost in which a client receives and hands in `vectors` vectors, in one message
+// each way.
 AlgorithmChoice in_rounds(AlgorithmChoice choice, const RoundOptions& options, int vectors,
                           int workers) {
     choice.period = options.local_steps;
@@ -178,7 +179,8 @@ AlgorithmChoice read_fedopt(const ObjectReader& read, const AlgorithmInput& in) 
                      in.workers);
 }
 
-// As measured: what a client of FedAvg holds, c_i, its correction, and a second vector in its letter.
+// As measured: what a client of FedAvg holds, c_i, its correction, and a second vector in its
+// letter.
 constexpr double vectors_of_scaffold = 6.4;
 
 AlgorithmChoice read_scaffold(const ObjectReader& read, const AlgorithmInput& in) {

@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view in_buckets =
     R"({"kind": "sgd", "schedule": {"pieces": "25MiB", "begin": "beside-backward"}})";
 
-// To add a name: a line here, and the name beside its kind in scenario.schema.json if people type it
-// today.
+// To add a name: a line here, and the name beside its kind in scenario.schema.json if people type
+// it today.
 constexpr auto aliases = std::to_array<AlgorithmAlias>({
     {"ddp", in_buckets, "DistributedDataParallel (PyTorch): buckets of 25 MiB beside backward"},
     {"horovod", R"({"kind": "sgd", "schedule": {"pieces": "128MiB", "begin": "beside-backward"}})",
@@ -117,8 +117,8 @@ bool is_of(const OldWord& word, std::string_view name) {
     return names(word.of, name);
 }
 
-// The old "exchange": a way to gather, the merging of sparse messages, or, of messages that add up, an
-// all-reduce.
+// The old "exchange": a way to gather, the merging of sparse messages, or, of messages that add up,
+// an all-reduce.
 Json aggregation_of(const Place& exchange, std::string_view name) {
     constexpr auto ways = std::to_array<std::string_view>(
         {"all-gather-ring", "all-gather-bruck", "recursive-doubling"});
@@ -150,7 +150,8 @@ std::string path_of(const OldWord& word) {
     return path;
 }
 
-// Returns whether the scenario says a section as a whole, or the rest of what an old word says of it.
+// Returns whether the scenario says a section as a whole, or the rest of what an old word says of
+// it.
 bool says_whole(const OldWord& word, const Json& algorithm) {
     return algorithm.contains(std::string(word.section)) ||
            (word.section == "aggregation" && word.word != "transport" &&

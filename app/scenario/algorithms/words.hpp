@@ -1,15 +1,16 @@
-// Words of earlier scenarios, and names that people type, become today's words before an algorithm is
-// read.
+// Words of earlier scenarios, and names that people type, become today's words before an algorithm
+// is read.
 //
 //   {"kind": "compressed-sgd", "compressor": {"kind": "qsgd"}, "exchange": "all-gather-bruck"}
-//   {"kind": "sgd", "codec": {"kind": "qsgd"}, "aggregation": {"kind": "all-gather", "how": "bruck"}}
+//   {"kind": "sgd", "codec": {"kind": "qsgd"}, "aggregation": {"kind": "all-gather", "how":
+//   "bruck"}}
 //
 // Two tables say all of it. A name that is not a kind stands for a kind with some keys, which the
-// scenario's own keys of the same names replace, objects key by key: "ddp" is "sgd" with a schedule. A
-// key that is not a word of today stands for a word within "codec", "aggregation" or "schedule"; what
-// its kind uses there by itself is said beside it, and also beside an object that names no kind:
-// {"kind": "dense", "aggregation": {"plan": "tree"}} goes by all-reduce. The label of an algorithm stays
-// the name that was typed.
+// scenario's own keys of the same names replace, objects key by key: "ddp" is "sgd" with a
+// schedule. A key that is not a word of today stands for a word within "codec", "aggregation" or
+// "schedule"; what its kind uses there by itself is said beside it, and also beside an object that
+// names no kind: {"kind": "dense", "aggregation": {"plan": "tree"}} goes by all-reduce. The label
+// of an algorithm stays the name that was typed.
 //
 // There is one reader, of today's words. Its errors name the key that the user wrote: Words knows
 // where each of today's words came from. Files of "version" 1, 2 or of none are read alike.

@@ -54,8 +54,8 @@ std::vector<AccessChoice> read_access(const Place& place, NodeDraw draw,
                                       std::vector<DrawnNodes>& drawn);
 
 /// Returns the links of the first `nodes` hosts, each of which has one cable. Host i stands at
-/// places[i], or at a place of its own if there are none. Returns no links if all hosts stand at one
-/// place.
+/// places[i], or at a place of its own if there are none. Returns no links if all hosts stand at
+/// one place.
 std::vector<Access> accesses_of(const Fabric& fabric, int nodes, std::span<const int> places = {});
 
 /// Starts the processes that change these links.

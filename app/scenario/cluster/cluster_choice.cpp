@@ -60,7 +60,8 @@ std::optional<Tcp> read_transport(const Place& place) {
     return tcp;
 }
 
-// Cards are hosts of the fabric, so only a fabric that takes any number of equal ones has several each.
+// Cards are hosts of the fabric, so only a fabric that takes any number of equal ones has several
+// each.
 void read_cards(const Place& nics, const ObjectReader& read, ClusterChoice& cluster) {
     const auto cards = static_cast<int>(as_integer(nics, 1, 1024));
     if (cards == 1) return;

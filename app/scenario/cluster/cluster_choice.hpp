@@ -87,8 +87,8 @@ struct ClusterChoice {
     /// Returns the network as closed forms see it, where they hold. With TCP, connections are warm
     /// and both directions are busy.
     [[nodiscard]] std::optional<IdleNetwork> as_idle_network() const;
-    /// Returns the same without what disturbs it: nodes that fail or deviate, links that come and go, traffic of
-    /// others. This is what a job plans by that measures its cluster once.
+    /// Returns the same without what disturbs it: nodes that fail or deviate, links that come and
+    /// go, traffic of others. This is what a job plans by that measures its cluster once.
     [[nodiscard]] std::optional<IdleNetwork> undisturbed_network() const;
 
   private:

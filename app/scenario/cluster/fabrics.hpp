@@ -41,8 +41,8 @@ struct FabricEntry {
 
 std::span<const FabricEntry> fabric_table();
 
-/// The seed draws shares of nodes. Throws ConfigError, also if the fabric does not fit the number of
-/// nodes.
+/// The seed draws shares of nodes. Throws ConfigError, also if the fabric does not fit the number
+/// of nodes.
 FabricChoice read_fabric(const Place& place, int nodes, std::uint64_t seed = 1);
 
 }  // namespace paceline

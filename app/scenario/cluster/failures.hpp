@@ -48,8 +48,8 @@ Keys absence_keys();
 Keys absence_trace_keys();
 Keys checkpoint_keys();
 
-/// Reads the failures of a cluster and draws a share of its nodes, which is noted in `drawn`. Throws
-/// ConfigError.
+/// Reads the failures of a cluster and draws a share of its nodes, which is noted in `drawn`.
+/// Throws ConfigError.
 FailureChoice read_failures(const Place& place, NodeDraw draw, std::vector<DrawnNodes>& drawn);
 
 /// Refuses failures that the algorithm cannot handle.

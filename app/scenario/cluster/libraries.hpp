@@ -1,6 +1,7 @@
 // The "library" of a cluster: what carries out the collectives of its jobs.
 //
-// A preset (app/scenario/cluster/libraries.json), or figures, or a preset with some of its figures replaced.
+// A preset (app/scenario/cluster/libraries.json), or figures, or a preset with some of its figures
+// replaced.
 #pragma once
 
 #include <string>
@@ -37,7 +38,8 @@ std::vector<LibraryPreset> library_presets(const WorkerShape& shape = {});
 /// Reads the name of a preset, or an object. Throws ConfigError.
 LibraryChoice read_library(const Place& place, const WorkerShape& shape);
 
-/// Throws ConfigError at the algorithm's place if it has collectives for which staging is not modeled.
+/// Throws ConfigError at the algorithm's place if it has collectives for which staging is not
+/// modeled.
 void check_staging(const Place& algorithm, const Library& library, const AlgorithmChoice& choice);
 
 }  // namespace paceline

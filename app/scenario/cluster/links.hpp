@@ -1,11 +1,11 @@
 // Links as a scenario describes them: a named preset, explicit figures, or a preset with some of
 // its figures replaced.
 //
-// A preset (app/scenario/cluster/links.json) states the latency from host to host across one switch, either one way
-// or as a round trip, whichever its source gives. On a star, half of the one-way latency belongs to
-// the uplink and half to the downlink. An explicit "latency" is that of one link. "bandwidth" is
-// the rate into the host, and also out of it unless "bandwidth_up" says otherwise. "jitter" and
-// "loss" are those of one link, in each direction; presets have neither.
+// A preset (app/scenario/cluster/links.json) states the latency from host to host across one
+// switch, either one way or as a round trip, whichever its source gives. On a star, half of the
+// one-way latency belongs to the uplink and half to the downlink. An explicit "latency" is that of
+// one link. "bandwidth" is the rate into the host, and also out of it unless "bandwidth_up" says
+// otherwise. "jitter" and "loss" are those of one link, in each direction; presets have neither.
 #pragma once
 
 #include <optional>

@@ -35,8 +35,8 @@ struct DeviceChoice {
     std::optional<Place> precision{};  // default: the workload's
 };
 
-/// Returns how long a gradient of the workload takes on a device, based on its measured throughput or
-/// on the stated share of its peak. Throws ConfigError.
+/// Returns how long a gradient of the workload takes on a device, based on its measured throughput
+/// or on the stated share of its peak. Throws ConfigError.
 using TimeOnDevice = std::function<Duration(const DeviceChoice& choice)>;
 
 struct NodeSpeeds {

@@ -8,12 +8,12 @@ namespace paceline {
 
 enum class GraphWeights { metropolis, uniform, max_degree };
 
-/// What an algorithm does with a mixing. Averages need a doubly stochastic W; push-sum makes its own
-/// weights and takes only the edges.
+/// What an algorithm does with a mixing. Averages need a doubly stochastic W; push-sum makes its
+/// own weights and takes only the edges.
 enum class MixingUse { averages, edges };
 
-/// Reads a mixing from "edges", "directed" and the requested weights. Throws ConfigError if W is for
-/// averages and would not be doubly stochastic. Requires that `read` has "edges".
+/// Reads a mixing from "edges", "directed" and the requested weights. Throws ConfigError if W is
+/// for averages and would not be doubly stochastic. Requires that `read` has "edges".
 Mixing read_explicit_mixing(const ObjectReader& read, int workers, MixingUse use);
 
 /// Reads "weights": "metropolis", "uniform" or "max-degree".

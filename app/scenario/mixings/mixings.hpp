@@ -4,8 +4,9 @@
 //   {"kind": "explicit", "edges": [[0, 1], [1, 2]], "weights": "metropolis"}
 //   {"kind": "explicit", "edges": [[0, 1, 0.25], [1, 2, 0.5]]}        w_01 = w_10 = 0.25, ...
 //   {"kind": "explicit", "edges": [[0, 1, 0.5], [1, 0, 0.5]], "directed": true}
-//   {"kind": "explicit", "in_turn": [{"edges": [[0, 1]]}, {"edges": [[1, 2]]}]}        changes from step to step
-//   {"kind": "explicit", "workers": 3, "edges": [[0, 1], [1, 2]]}           refused for any other number
+//   {"kind": "explicit", "in_turn": [{"edges": [[0, 1]]}, {"edges": [[1, 2]]}]}        changes from
+//   step to step {"kind": "explicit", "workers": 3, "edges": [[0, 1], [1, 2]]}           refused
+//   for any other number
 //
 // A directed edge [i, j] says that node i receives from node j. The node itself keeps whatever the
 // weights of its row leave of 1, so that rows always sum to 1. Columns that do not sum to 1 are

@@ -1,5 +1,6 @@
 // The table of file formats that a scenario's "data" can read, by name. Files are named relative to
-// the scenario and may be plain or gzip. Errors in a file are reported as ConfigErrors that name the byte.
+// the scenario and may be plain or gzip. Errors in a file are reported as ConfigErrors that name
+// the byte.
 #pragma once
 
 #include <span>

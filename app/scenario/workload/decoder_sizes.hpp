@@ -1,4 +1,5 @@
-// The "transformer" of a profile: a decoder by its sizes, in a scenario or in a profile's file (models/decoder.hpp).
+// The "transformer" of a profile: a decoder by its sizes, in a scenario or in a profile's file
+// (models/decoder.hpp).
 #pragma once
 
 #include "app/json/object_reader.hpp"

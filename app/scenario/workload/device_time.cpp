@@ -143,8 +143,8 @@ Duration time_like(const Place& like, const Place& efficiency, const TimedNet& n
     return step;
 }
 
-// Returns the time on a device that the scenario describes: by its peak, or relative to a device on which
-// the net was measured.
+// Returns the time on a device that the scenario describes: by its peak, or relative to a device on
+// which the net was measured.
 Duration time_on_own_device(const DeviceChoice& choice, const TimedNet& net, Precision precision) {
     const Place& device = choice.device;
     const ObjectReader read(device, own_device_key_table);

@@ -1,8 +1,10 @@
 // How long a gradient takes on a device: measured, or estimated from the device's peak.
 //
-//   named in models/devices.json   measured, if the profile has a row for the device, the precision and the batch;
-//                                  with an efficiency: estimated by the peak in that precision
-//   described in the scenario      estimated by "peak_flops", or relative to a measured device by "like"
+//   named in models/devices.json   measured, if the profile has a row for the device, the precision
+//                                  and the batch; with an efficiency: estimated by the peak in that
+//                                  precision
+//   described in the scenario      estimated by "peak_flops", or relative to a measured device by
+//                                  "like"
 #pragma once
 
 #include <cstdint>

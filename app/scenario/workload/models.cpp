@@ -34,8 +34,8 @@ constexpr auto transformer_keys =
 constexpr std::int64_t most_width = 1'000'000;
 constexpr std::int64_t most_parameters = 100'000'000;
 
-// Returns the numbers that the layers put out for one sample: each takes as many multiply-accumulates
-// as its tensor has entries for one output.
+// Returns the numbers that the layers put out for one sample: each takes as many
+// multiply-accumulates as its tensor has entries for one output.
 double activations_of(const Layout& layout, const std::vector<double>& macs) {
     double activations = 0;
     for (std::size_t i = 0; i < macs.size(); ++i) {

@@ -31,8 +31,9 @@ std::vector<std::string_view> profile_names();
 Profile shipped_profile(std::string_view name);
 
 /// Returns the profile that `place` names: a built-in one, a file that ends in ".json", relative
-/// to the scenario's folder, or the sizes of a transformer (models/decoder.hpp). Throws ConfigError with the path in the scenario, or in the profile's
-/// own file. Each is read once for all points of a study.
+/// to the scenario's folder, or the sizes of a transformer (models/decoder.hpp). Throws ConfigError
+/// with the path in the scenario, or in the profile's own file. Each is read once for all points of
+/// a study.
 ChargedNetPtr load_profile(const Place& place);
 
 /// Reads a profile from its JSON. Throws ConfigError.

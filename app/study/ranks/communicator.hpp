@@ -74,8 +74,8 @@ class Communicator {
     }
 };
 
-/// How long to wait before checking for messages again: briefly while messages arrive, and longer and
-/// longer while none do, so that waiting costs next to nothing.
+/// How long to wait before checking for messages again: briefly while messages arrive, and longer
+/// and longer while none do, so that waiting costs next to nothing.
 class Patience {
   public:
     void message_came() { pause_ = shortest; }
@@ -91,9 +91,9 @@ class Patience {
     std::chrono::microseconds pause_ = shortest;
 };
 
-/// Returns the communicator of the job in which an MPI launcher (mpirun, srun) has started this process;
-/// null if there was no launcher. Throws ConfigError if there was one but this program was built
-/// without MPI or with another MPI.
+/// Returns the communicator of the job in which an MPI launcher (mpirun, srun) has started this
+/// process; null if there was no launcher. Throws ConfigError if there was one but this program was
+/// built without MPI or with another MPI.
 std::unique_ptr<Communicator> join_job();
 
 }  // namespace paceline

@@ -14,7 +14,8 @@ namespace paceline {
 
 namespace {
 
-// Passes messages between the loops, which have their own threads, and the thread of the communicator.
+// Passes messages between the loops, which have their own threads, and the thread of the
+// communicator.
 class Outbox {
   public:
     struct Outgoing {

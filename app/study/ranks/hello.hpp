@@ -1,5 +1,5 @@
-// What a rank reports to rank 0 about itself before any run: its host, how many runs it does at a time,
-// and names for its program and its study. Ranks that would run something else are refused.
+// What a rank reports to rank 0 about itself before any run: its host, how many runs it does at a
+// time, and names for its program and its study. Ranks that would run something else are refused.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What an MPI launcher passes to the processes that it starts, through their environment. Reading the
-// environment costs nothing. MPI itself takes some tenths of a second to start and is not used
+// What an MPI launcher passes to the processes that it starts, through their environment. Reading
+// the environment costs nothing. MPI itself takes some tenths of a second to start and is not used
 // without a launcher.
 //
 //   mpirun of Open MPI      OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_RANK

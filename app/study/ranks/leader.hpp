@@ -11,8 +11,8 @@
 //   dismiss()       ----- end 0 ------->
 //                   <---- bye ----------
 //
-// Only the thread that calls these functions uses the communicator; this rank's own runs are on other
-// threads. Which rank gets which run depends on timing; the results do not.
+// Only the thread that calls these functions uses the communicator; this rank's own runs are on
+// other threads. Which rank gets which run depends on timing; the results do not.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The content of a data file, up to a size limit, inflated if it is a gzip file. Whoever opens files
-// passes their content in; nothing here touches a file.
+// The content of a data file, up to a size limit, inflated if it is a gzip file. Whoever opens
+// files passes their content in; nothing here touches a file.
 //
 // No claim inside a file decides how much memory is taken: a gzip file is inflated piece by piece
 // until it ends or exceeds the limit.

@@ -35,8 +35,8 @@ struct Text {
 };
 
 /// Throws DataError if the file contains a NUL (so is not text), or either part is shorter than a
-/// sample. Requires vocabulary >= 2, steps >= 1 and test_share in [0, 1). With test_share 0 there is
-/// no test set.
+/// sample. Requires vocabulary >= 2, steps >= 1 and test_share in [0, 1). With test_share 0 there
+/// is no test set.
 Text read_text(const FileContent& file, const TextOptions& options);
 
 }  // namespace paceline

@@ -1,24 +1,29 @@
-// Causal attention: each token takes a mean of the values of the tokens up to itself, once for each head.
+// Causal attention: each token takes a mean of the values of the tokens up to itself, once for each
+// head.
 //
 //   p(t, .) = softmax over s <= t of  q_t . k_s / sqrt(c)        out_t = sum over s of p(t, s) v_s
 //
 //   d_v_s = sum over t of p(t, s) d_out_t                        d_p(t, s) = d_out_t . v_s
 //   d_z(t, s) = p(t, s) (d_p(t, s) - sum over r of p(t, r) d_p(t, r)) / sqrt(c)
-//   d_q_t = sum over s of d_z(t, s) k_s                          d_k_s = sum over t of d_z(t, s) q_t
+//   d_q_t = sum over s of d_z(t, s) k_s                          d_k_s = sum over t of d_z(t, s)
+//   q_t
 //
-// c = width / heads is the width of a head. The input has 3 width features, those of q, k and v; head h has the
-// features h c, h c + 1, ... of each. Source: Vaswani et al., Attention Is All You Need, NeurIPS 2017, section 3.2.
+// c = width / heads is the width of a head. The input has 3 width features, those of q, k and v;
+// head h has the features h c, h c + 1, ... of each. Source: Vaswani et al., Attention Is All You
+// Need, NeurIPS 2017, section 3.2.
 //
-// The queries of a panel are its lanes (token_layers.hpp). Their scores are a matrix {keys, 32} that ends with the keys
-// of the same panel, since no query sees a later one. A sequence of n panels thus takes (n + 1)/(2 n) of the products
-// over all pairs. The shares p are stored for the backward pass: 512 n (n + 1) numbers for each sequence and head.
+// The queries of a panel are its lanes (token_layers.hpp). Their scores are a matrix {keys, 32}
+// that ends with the keys of the same panel, since no query sees a later one. A sequence of n
+// panels thus takes (n + 1)/(2 n) of the products over all pairs. The shares p are stored for the
+// backward pass: 512 n (n + 1) numbers for each sequence and head.
 #pragma once
 
 #include <Eigen/Core>
 
 namespace paceline {
 
-/// Where sequences lie: sequence i begins at panel i * panels of matrices whose features are `row` apart.
+/// Where sequences lie: sequence i begins at panel i * panels of matrices whose features are `row`
+/// apart.
 struct Sequences {
     Eigen::Index count;
     Eigen::Index panels;

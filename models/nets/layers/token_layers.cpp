@@ -10,8 +10,8 @@ namespace paceline {
 template <class Scalar>
 void TokenMatrix<Scalar>::reserve(Index panels) {
     if (panels * lanes <= row_) return;
-    // The gap of half a panel row keeps features from being a power of two apart, where they would share a few sets of
-    // the cache.
+    // The gap of half a panel row keeps features from being a power of two apart, where they would
+    // share a few sets of the cache.
     row_ = panels * lanes + lanes / 2;
     values_.resize(features_ * row_);
 }

@@ -1,17 +1,22 @@
-// Layers that treat every token alike, with the tokens in lanes: a transformer's dense layers and layer norms.
+// Layers that treat every token alike, with the tokens in lanes: a transformer's dense layers and
+// layer norms.
 //
-// Activations are matrices {features, tokens}. Each sequence starts a new panel of 32 tokens, and its last panel is
-// padded, so a panel never holds tokens of two sequences. Padding has a zero embedding and is computed like any other
-// token. It comes after all tokens of its sequence, so none of them sees it, and its errors are zero, so it adds
-// nothing to a gradient.
+// Activations are matrices {features, tokens}. Each sequence starts a new panel of 32 tokens, and
+// its last panel is padded, so a panel never holds tokens of two sequences. Padding has a zero
+// embedding and is computed like any other token. It comes after all tokens of its sequence, so
+// none of them sees it, and its errors are zero, so it adds nothing to a gradient.
 //
-//   dense        out = W in + b           dW = d_out in^T,  db = sum over tokens of d_out,  d_in = W^T d_out
-//   layer norm   out = scale z + shift,   z = (in - mean) / sqrt(variance + 1e-5), both over the features of a token
+//   dense        out = W in + b           dW = d_out in^T,  db = sum over tokens of d_out,  d_in =
+//                                                           W^T d_out
+//   layer norm   out = scale z + shift,   z = (in - mean) / sqrt(variance + 1e-5), both over the
+//                                         features of a token
 //                d_in = (e - mean of e - z mean of (e z)) / sqrt(variance + 1e-5),  e = scale d_out
 //
-// Source of the layer norm: Ba, Kiros, Hinton, arXiv:1607.06450 (2016); epsilon as in openai/gpt-2, src/model.py.
+// Source of the layer norm: Ba, Kiros, Hinton, arXiv:1607.06450 (2016); epsilon as in openai/gpt-2,
+// src/model.py.
 //
-// Gradients of parameters are added to g, which the caller has set to zero at the beginning of a batch.
+// Gradients of parameters are added to g, which the caller has set to zero at the beginning of a
+// batch.
 #pragma once
 
 #include <Eigen/Core>
@@ -44,8 +49,8 @@ class TokenMatrix {
     Eigen::Array<Scalar, Eigen::Dynamic, 1> values_;
 };
 
-/// Adds d in^T to the {rows, columns} matrix g, where d and in have a row of 32 x panels tokens for each row and column
-/// of g. `strip` is scratch memory for 32 features of these tokens.
+/// Adds d in^T to the {rows, columns} matrix g, where d and in have a row of 32 x panels tokens for
+/// each row and column of g. `strip` is scratch memory for 32 features of these tokens.
 template <class Scalar>
 void add_token_products(Eigen::Index rows, Eigen::Index columns, Eigen::Index panels,
                         const Scalar* d, Eigen::Index d_row, const Scalar* in, Eigen::Index in_row,
@@ -88,8 +93,8 @@ class TokenNorm {
     void reserve(Eigen::Index panels);
     void forward(const Scalar* x, Eigen::Index panels, const TokenMatrix<Scalar>& in,
                  TokenMatrix<Scalar>& out);
-    /// Requires an earlier forward() with the same input. Adds to d_in, which already holds the error of the
-    /// residual connection.
+    /// Requires an earlier forward() with the same input. Adds to d_in, which already holds the
+    /// error of the residual connection.
     void backward(const Scalar* x, Eigen::Index panels, const TokenMatrix<Scalar>& in,
                   const TokenMatrix<Scalar>& d_out, TokenMatrix<Scalar>& d_in, Scalar* g);
 

@@ -1,7 +1,8 @@
-// One block of a decoder-only transformer, over sequences in lanes (transformer.hpp has the equations).
+// One block of a decoder-only transformer, over sequences in lanes (transformer.hpp has the
+// equations).
 //
-// backward() needs the block's input, attention's shares and 7 width + 3 inner more numbers for each token, which
-// forward() stores.
+// backward() needs the block's input, attention's shares and 7 width + 3 inner more numbers for
+// each token, which forward() stores.
 #pragma once
 
 #include <Eigen/Core>
@@ -42,8 +43,8 @@ class TransformerBlock {
 
     void forward(const Scalar* x, const Sequences& sequences, const TokenMatrix<Scalar>& in,
                  TokenMatrix<Scalar>& out);
-    /// Requires an earlier forward() with the same arguments. Replaces d, the error of the output, by that of the
-    /// input, and adds to g.
+    /// Requires an earlier forward() with the same arguments. Replaces d, the error of the output,
+    /// by that of the input, and adds to g.
     void backward(const Scalar* x, const Sequences& sequences, const TokenMatrix<Scalar>& in,
                   TokenMatrix<Scalar>& d, TransformerScratch<Scalar>& scratch, Scalar* g);
 

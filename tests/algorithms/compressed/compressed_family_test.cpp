@@ -42,9 +42,9 @@ struct Method {
     std::function<std::optional<Duration>(std::int64_t k, const StepModelInput&)> step;
 };
 
-// T1 + update + E + X + D of whole messages, where V is what the bits of all tensors fill, in bytes. E: the
-// compressor's passes and `passes` more; X: an all-reduce of V and D of one message, or an all-gather of
-// blocks of V and D of n.
+// T1 + update + E + X + D of whole messages, where V is what the bits of all tensors fill, in
+// bytes. E: the compressor's passes and `passes` more; X: an all-reduce of V and D of one message,
+// or an all-gather of blocks of V and D of n.
 std::optional<Duration> compressed_step(const ExchangeOptions& exchange, std::int64_t passes,
                                         const StepModelInput& in) {
     const auto& compressor = std::get<Compressor>(exchange.codec.coder);
@@ -67,8 +67,8 @@ std::optional<Duration> compressed_step(const ExchangeOptions& exchange, std::in
            decoded * held * pass;
 }
 
-// Two all-reduces, of 4 (sum r a + 1-D) bytes and of 4 sum r c, and five passes. Tensors are a x c, and
-// r = min(rank, a, c).
+// Two all-reduces, of 4 (sum r a + 1-D) bytes and of 4 sum r c, and five passes. Tensors are a x c,
+// and r = min(rank, a, c).
 std::optional<Duration> low_rank_step(const ExchangeOptions& exchange, const StepModelInput& in) {
     const std::int64_t rank = std::get<LowRankCodec>(exchange.codec.coder).rank;
     Bytes left;

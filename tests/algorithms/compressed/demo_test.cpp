@@ -42,7 +42,8 @@ Values wave(int b) {
     });
 }
 
-/// A job of one bias of four entries that begins at 0, with learning rate 0.5, whose gradients come in step 0 alone.
+/// A job of one bias of four entries that begins at 0, with learning rate 0.5, whose gradients come
+/// in step 0 alone.
 Job one_impulse(std::int64_t steps, std::vector<Values> gradients) {
     const LayoutPtr layout = make_layout({{"x", {4}}});
     Job job = timing_job(layout, steps);
@@ -93,8 +94,9 @@ TEST_CASE("DeMo: one worker that sends all is sign SGD") {
     CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-12);
 }
 
-// A gradient comes once. Each step sends the strongest component that is left, whatever its size; so in as many steps
-// as there are components, all that was accumulated has been sent once, and nothing twice.
+// A gradient comes once. Each step sends the strongest component that is left, whatever its size;
+// so in as many steps as there are components, all that was accumulated has been sent once, and
+// nothing twice.
 TEST_CASE("DeMo: what is sent and what stays are what was accumulated") {
     const Values gradient = 2 * wave(2) - 5 * wave(0) + 1.5 * wave(3) + 4 * wave(1);
     const std::vector<Values> sent{-1 * wave(0), wave(1), wave(2), wave(3)};
@@ -113,8 +115,9 @@ TEST_CASE("DeMo: what is sent and what stays are what was accumulated") {
         }
 }
 
-// Two workers send component 0 and one sends component 1, all of size 1. Over the workers that sent it, the mean of
-// either is 1. Over all workers, component 0 would be twice component 1, and would decide all signs.
+// Two workers send component 0 and one sends component 1, all of size 1. Over the workers that sent
+// it, the mean of either is 1. Over all workers, component 0 would be twice component 1, and would
+// decide all signs.
 TEST_CASE("DeMo: a component is averaged over the workers that sent it") {
     const Values found =
         trained(3, &demo, one_component(1), one_impulse(1, {wave(0), wave(1), wave(0)}));

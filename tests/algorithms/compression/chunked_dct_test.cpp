@@ -28,7 +28,8 @@ std::int64_t between(Random& random, std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);
 }
 
-/// One to four tensors of one to four dimensions, among them sides of 1, primes and composite numbers.
+/// One to four tensors of one to four dimensions, among them sides of 1, primes and composite
+/// numbers.
 LayoutPtr random_layout(Random& random) {
     std::vector<Tensor> tensors(static_cast<std::size_t>(between(random, 1, 4)));
     for (Tensor& tensor : tensors) {
@@ -77,7 +78,8 @@ std::vector<Places> all_chunks(const Layout& layout, std::int64_t side) {
     return chunks;
 }
 
-/// The components of a chunk, each summed up on its own by the definition of the two-dimensional DCT-II.
+/// The components of a chunk, each summed up on its own by the definition of the two-dimensional
+/// DCT-II.
 Matrix components_by_definition(const Matrix& x) {
     const auto factor = [](Eigen::Index b, Eigen::Index j, Eigen::Index n) {
         const auto size = static_cast<double>(n);

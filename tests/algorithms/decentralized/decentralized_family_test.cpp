@@ -326,8 +326,8 @@ TEST_CASE("momentum tracking: it is its recursion, from the mean of the first gr
     CHECK((problem.after(60, of_momentum_tracking(0.7)) - x).cwiseAbs().maxCoeff() < 1e-11);
 }
 
-// With beta1 = beta2 = 0 and a small epsilon, a step of Adam is gamma along the sign of the gradient,
-// whatever the moments have followed: X <- W (X - gamma sign(X - T)).
+// With beta1 = beta2 = 0 and a small epsilon, a step of Adam is gamma along the sign of the
+// gradient, whatever the moments have followed: X <- W (X - gamma sign(X - T)).
 TEST_CASE("QG-DAdam without memory averages steps along signs") {
     const Quadratics problem{{3, -2, 0.5, 7, -1, 4}, make_ring_mixing(6), 0.07};
     const Eigen::MatrixXd w = matrix(problem.mixing);

@@ -66,7 +66,8 @@ TEST_CASE(
     }
 }
 
-// Rajbhandari et al., section 7: a step moves 2, 2 and 3 times the parameters; a ring leaves out the own part.
+// Rajbhandari et al., section 7: a step moves 2, 2 and 3 times the parameters; a ring leaves out
+// the own part.
 TEST_CASE("zero: a worker sends (n-1)/n of 2, 2 and 3 times the parameters") {
     const LayoutPtr layout = make_layout({{"a", {40, 60}}, {"b", {1200}}, {"c", {120, 10}}});
     const std::vector<std::int64_t> multiples{2, 2, 3};
@@ -83,7 +84,8 @@ TEST_CASE("zero: a worker sends (n-1)/n of 2, 2 and 3 times the parameters") {
         }
 }
 
-// Parameters are gathered for both passes of every micro-batch; gradients are reduced in each of them or in the last.
+// Parameters are gathered for both passes of every micro-batch; gradients are reduced in each of
+// them or in the last.
 TEST_CASE(
     "zero: with a micro-batches a worker sends (n-1)/n of r + 1 and r + 2a times the parameters") {
     const LayoutPtr layout = make_layout({{"a", {40, 60}}, {"b", {1200}}, {"c", {120, 10}}});
@@ -157,7 +159,8 @@ TEST_CASE("zero, property: shards on one machine of all workers are shards on al
     }
 }
 
-// Section 3 of the paper: 16 bytes a parameter in mixed precision; 64 workers leave 4 + 12/64, 2 + 14/64 and 16/64.
+// Section 3 of the paper: 16 bytes a parameter in mixed precision; 64 workers leave 4 + 12/64, 2 +
+// 14/64 and 16/64.
 TEST_CASE("zero: memory is that of the paper's formulas") {
     const std::int64_t n = 1'000'000;
     const auto bytes = [&](int stage) {

@@ -147,7 +147,8 @@ TEST_CASE("momentum consensus: alone both are heavy-ball SGD") {
 }
 
 // The fixed point of x = W x - gamma (x - t) + v, v = beta (omega W + (1-omega) I) v - gamma (x-t),
-// per eigenvalue mu of W: gamma a / (1 - mu + gamma a) with a = 1 / (1 - beta (1 - omega + omega mu)).
+// per eigenvalue mu of W: gamma a / (1 - mu + gamma a) with a = 1 / (1 - beta (1 - omega + omega
+// mu)).
 TEST_CASE("momentum consensus: iterates keep DSGD's fixed point, a buffer multiplies its bias") {
     constexpr double beta = 0.9;
     Problem p = ring_problem(8);

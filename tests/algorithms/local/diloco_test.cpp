@@ -97,8 +97,8 @@ TEST_CASE("diloco: one worker that averages every step is sequential AdamW") {
                    })) < 1e-12);
 }
 
-// Under a constant gradient Adam moves every entry by gamma in each step, and Nesterov's momentum multiplies a steady
-// gradient by 1 / (1 - mu).
+// Under a constant gradient Adam moves every entry by gamma in each step, and Nesterov's momentum
+// multiplies a steady gradient by 1 / (1 - mu).
 TEST_CASE("diloco: a steady gradient moves a block by eta H gamma / (1 - mu)") {
     const auto y_after = [](std::int64_t blocks) {
         Job job = local_job(5 * blocks, constant_rate);

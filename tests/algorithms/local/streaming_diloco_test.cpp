@@ -86,8 +86,9 @@ TEST_CASE(
     }
 }
 
-// Where all workers have the same gradient, the outer gradient is what one of them has moved, whatever the delay; with outer
-// rate 1, no outer momentum and alpha = 1/2 a worker keeps half of the steps that it took meanwhile.
+// Where all workers have the same gradient, the outer gradient is what one of them has moved,
+// whatever the delay; with outer rate 1, no outer momentum and alpha = 1/2 a worker keeps half of
+// the steps that it took meanwhile.
 TEST_CASE("streaming diloco: of tau steps beside an exchange the share alpha stays") {
     const std::int64_t delay = 3;
     Job job = local_job(8 + delay, constant_rate);

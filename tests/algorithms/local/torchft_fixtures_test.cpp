@@ -1,11 +1,11 @@
-// DiLoCo and Streaming DiLoCo against the regression fixtures of meta-pytorch/torchft, commit 7eb7087:
-// test_fixtures/torchft.diloco_regression_test.DiLoCoMockedUpdateTest.*.json, written by
+// DiLoCo and Streaming DiLoCo against the regression fixtures of meta-pytorch/torchft, commit
+// 7eb7087: test_fixtures/torchft.diloco_regression_test.DiLoCoMockedUpdateTest.*.json, written by
 // torchft/diloco_regression_test.py. Both replicas have two fragments of one parameter, 1 at first;
-// each inner step takes 2 off both, and the outer optimizer is SGD of rate 2 on the mean pseudogradient.
-// A fragment is exchanged every 6 steps, the first one after step 3.
+// each inner step takes 2 off both, and the outer optimizer is SGD of rate 2 on the mean
+// pseudogradient. A fragment is exchanged every 6 steps, the first one after step 3.
 //
-// Here, the inner steps are AdamW's: with a constant gradient, no decay and hardly an epsilon they take
-// off the learning rate.
+// Here, the inner steps are AdamW's: with a constant gradient, no decay and hardly an epsilon they
+// take off the learning rate.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -26,7 +26,8 @@ using namespace std::chrono_literals;
 
 constexpr double inner_step = 2;
 
-// The parameters of both fragments after 0, 1, ... steps, as the fixture lists them for each replica.
+// The parameters of both fragments after 0, 1, ... steps, as the fixture lists them for each
+// replica.
 using History = std::vector<std::array<double, 2>>;
 
 struct Fixture {
@@ -199,8 +200,9 @@ TEST_CASE(
         }
 }
 
-// test_diloco_mocked_failure_recovery_0: replica 1 fails after two steps and is healed at the exchange after step 9, for
-// which replica 0 waits; from then on both are alike. A replica is listed from the step on in which it has a process.
+// test_diloco_mocked_failure_recovery_0: replica 1 fails after two steps and is healed at the
+// exchange after step 9, for which replica 0 waits; from then on both are alike. A replica is
+// listed from the step on in which it has a process.
 struct Recovery {
     std::int64_t steps;
     std::array<double, 2> model;
@@ -214,7 +216,8 @@ const std::vector<Recovery>& healed_history() {
     return all;
 }
 
-// Both models after `steps`, where replica 1 is away from the middle of step 2 (from 0) to that of step 9.
+// Both models after `steps`, where replica 1 is away from the middle of step 2 (from 0) to that of
+// step 9.
 Eigen::MatrixXd models_with_a_failure(std::int64_t steps, ReturnFrom return_from) {
     const StreamingDilocoOptions options = options_of(0, 0);
     Job job = job_of_fixture(steps);

@@ -1,4 +1,5 @@
-// A step whose layers have measured times: when buckets are complete, and what the forward pass waits for.
+// A step whose layers have measured times: when buckets are complete, and what the forward pass
+// waits for.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

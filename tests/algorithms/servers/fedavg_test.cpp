@@ -129,7 +129,8 @@ TEST_CASE("FedAvg, property: clients are distinct, and each worker is drawn as o
         REQUIRE(std::ranges::adjacent_find(clients) == clients.end());
         for (const int client : clients) ++times[static_cast<std::size_t>(client)];
     }
-    // 6000 are expected, with a standard deviation of sqrt(draws 0.3 0.7) = 65; five of them allowed.
+    // 6000 are expected, with a standard deviation of sqrt(draws 0.3 0.7) = 65; five of them
+    // allowed.
     for (const int count : times) CHECK(std::abs(count - 6000) < 325);
     for (const int count : first) CHECK(std::abs(count - 2000) < 5 * 43);  // as likely the first
     CHECK_THROWS_AS(draw_clients(rng, 3, 4), LogicError);

@@ -44,7 +44,8 @@ TEST_CASE("FedProx: with one local step it is FedAvg, whatever the pull") {
     CHECK((pulled.to_the_end().values() - averaged.to_the_end().values()).norm() < 1e-12);
 }
 
-// Clients of the same curvature h go x + q (t_i - x), so the model is off the mean target by (1 - q)^r.
+// Clients of the same curvature h go x + q (t_i - x), so the model is off the mean target by (1 -
+// q)^r.
 TEST_CASE("FedProx: on quadratics of one curvature a round leaves a known share of the distance") {
     for (const double mu : {0.0, 0.5, 8.0})
         for (const std::int64_t local_steps : {1, 3, 10}) {

@@ -6,8 +6,8 @@
 //
 //   q_i = (1 - (1 - gamma (h_i + mu))^E) h_i / (h_i + mu)
 //
-// So the mean of all clients stands still at sum q_i t_i / sum q_i, while the sum of the f_i is least at
-// sum h_i t_i / sum h_i. FedAvg is mu = 0.
+// So the mean of all clients stands still at sum q_i t_i / sum q_i, while the sum of the f_i is
+// least at sum h_i t_i / sum h_i. FedAvg is mu = 0.
 #pragma once
 
 #include <cmath>

@@ -134,8 +134,9 @@ double control(ServerRun& run, int client) {
         .values()(0);
 }
 
-// The minimum is that of all clients, while the mean of a round's clients differs from round to round. A client that
-// is too late must not renew its variate, or c would be off the mean of all for ever.
+// The minimum is that of all clients, while the mean of a round's clients differs from round to
+// round. A client that is too late must not renew its variate, or c would be off the mean of all
+// for ever.
 TEST_CASE("SCAFFOLD: with drawn and late clients it reaches the minimum, and c is their mean") {
     const Quadratics clients{{1, 4, 2, 1, 3}, {-1, 3, 2, 0, 5}, 0.05};
     for (const double over_selection : {1.0, 1.7}) {

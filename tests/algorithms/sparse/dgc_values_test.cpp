@@ -269,8 +269,8 @@ TEST_CASE("dgc: in the compressed path each gradient is clipped at c sqrt(N)") {
     }
 }
 
-// Dense momentum SGD with heavy-ball momentum 0.9 and clipping of the mean, then DGC: the workers go
-// on with the momentum of the dense stage, and nothing is accumulated yet.
+// Dense momentum SGD with heavy-ball momentum 0.9 and clipping of the mean, then DGC: the workers
+// go on with the momentum of the dense stage, and nothing is accumulated yet.
 Values serial_dense_then_dgc(int nodes, std::int64_t dense, std::int64_t steps) {
     SerialDgc serial(nodes, 0.03, 0.9);
     for (std::int64_t k = 0; k < dense; ++k) {
@@ -587,7 +587,8 @@ TEST_CASE("dgc: a stand-in for a net without biases sends none of its own") {
     CHECK(run.model() == own.model());
 }
 
-// The scenario refuses such a model. A piece of one may have nothing to select from (a bucket of biases).
+// The scenario refuses such a model. A piece of one may have nothing to select from (a bucket of
+// biases).
 TEST_CASE("dgc: a stand-in without tensors that are compressed averages all, at what is charged") {
     for (const AggregationPlan& how : aggregations)
         for (const Uncompressed uncompressed : ways)

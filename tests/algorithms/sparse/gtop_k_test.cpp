@@ -34,7 +34,8 @@ GtopKOptions at_density(double density, const MomentumRule& rule = {}) {
     return options;
 }
 
-/// A job of one tensor that begins at 0, with learning rate 0.1, whose gradients come in step 0 alone.
+/// A job of one tensor that begins at 0, with learning rate 0.1, whose gradients come in step 0
+/// alone.
 Job one_impulse(Eigen::Index entries, std::int64_t steps, std::vector<Values> gradients) {
     const LayoutPtr layout = make_layout({{"x", {entries}}});
     Job job = timing_job(layout, steps);
@@ -128,8 +129,8 @@ TEST_CASE("gTop-k: what was dropped of an entry that another branch brings is lo
     CHECK((after(4) - Eigen::Vector2d(-0.5, -0.125)).norm() < 1e-15);
 }
 
-// The subtree of `first` spans the workers first .. first + span - 1, as far as there are that many. Its last merge is
-// with the upper half.
+// The subtree of `first` spans the workers first .. first + span - 1, as far as there are that
+// many. Its last merge is with the upper half.
 Values merged(const std::vector<Values>& sent, std::size_t first, std::size_t span,
               Eigen::Index k) {
     if (span == 1) return sent[first];
@@ -174,7 +175,8 @@ TEST_CASE(
     CHECK(gtop_k_bytes(at_density(1), 35) == Bytes{8 * 35});
 }
 
-// A binomial tree of n workers has n - 1 edges. A message passes each of them up, and another one down.
+// A binomial tree of n workers has n - 1 edges. A message passes each of them up, and another one
+// down.
 TEST_CASE(
     "gTop-k: a step takes that of the gradient, the selection and the tree's rounds up and down") {
     const LayoutPtr layout = make_layout({{"a", {100, 90}}, {"b", {1000}}});

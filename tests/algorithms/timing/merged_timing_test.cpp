@@ -59,7 +59,8 @@ Net random_net(std::uint64_t seed, std::size_t most) {
     return net;
 }
 
-// Returns the timing in which tensor i is exchanged with the one before if bit i-1 of `joins` is set.
+// Returns the timing in which tensor i is exchanged with the one before if bit i-1 of `joins` is
+// set.
 std::vector<Bucket> joined(const Net& net, std::uint64_t joins) {
     std::vector<Bucket> buckets{net.tensors.buckets.front()};
     for (std::size_t i = 1; i < net.tensors.buckets.size(); ++i) {
@@ -110,9 +111,8 @@ TEST_CASE(
     CHECK(merged(net.tensors, net.estimate()).buckets.size() == 1);
 }
 
-// The rule as the released code writes it: layers from L to 1, with the start of every exchange worked out
-// again after each merging. Returns the
-// first layer of every run.
+// The rule as the released code writes it: layers from L to 1, with the start of every exchange
+// worked out again after each merging. Returns the first layer of every run.
 std::vector<std::size_t> runs_of_released_code(const Net& net) {
     const std::size_t layers = net.bytes.size();
     std::vector<std::int64_t> held = net.bytes;
@@ -202,8 +202,8 @@ TEST_CASE(
     CHECK(best < nets);
 }
 
-// The header's counterexample: nine waits of 90 ns, each shorter than the start-up of 100 ns, keep a large
-// tensor that was complete at the beginning.
+// The header's counterexample: nine waits of 90 ns, each shorter than the start-up of 100 ns, keep
+// a large tensor that was complete at the beginning.
 TEST_CASE("merged: waiting again and again can cost more than it saves") {
     Net net{std::vector<std::int64_t>(10, 0), 100ns, 1ns, {}};
     net.bytes.back() = 2000;

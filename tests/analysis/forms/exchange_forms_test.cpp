@@ -126,7 +126,8 @@ struct Way {
     AggregationPlan plan;
 };
 
-// All aggregations of machines with g devices. Servers on nodes of their own stand behind the workers.
+// All aggregations of machines with g devices. Servers on nodes of their own stand behind the
+// workers.
 std::vector<Way> aggregations(int g) {
     std::vector<Way> flat;
     for (const Aggregation kind : {Aggregation::all_reduce, Aggregation::all_gather,
@@ -362,7 +363,8 @@ TEST_CASE("exchange forms: for merging, the start-up of a ring is its latency") 
     CHECK_FALSE(exchange_estimate(machines.exchange, machines.input()).has_value());
 }
 
-// The estimate is right where the simulation's stream is the paper's: nothing coded, ring, beside backward.
+// The estimate is right where the simulation's stream is the paper's: nothing coded, ring, beside
+// backward.
 TEST_CASE("exchange forms, property: merged tensors are no slower than apart or whole, simulated") {
     int faster = 0;
     for (unsigned seed = 0; seed < 40; ++seed) {

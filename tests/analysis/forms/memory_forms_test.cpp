@@ -1,4 +1,5 @@
-// Memory on a device against published figures, and against sums by hand over the state of each method.
+// Memory on a device against published figures, and against sums by hand over the state of each
+// method.
 #include "analysis/forms/memory_forms.hpp"
 
 #include <map>

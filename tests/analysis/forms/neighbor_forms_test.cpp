@@ -130,7 +130,8 @@ TEST_CASE("neighbor forms, property: D-PSGD in any pieces, flat and by machine")
     CHECK(known > 450);
 }
 
-// T1 = 10 ms; two buckets of 125,000 bytes, complete at 8 and 10 ms, to two neighbors: 2 ms of the link each.
+// T1 = 10 ms; two buckets of 125,000 bytes, complete at 8 and 10 ms, to two neighbors: 2 ms of the
+// link each.
 Case two_buckets() {
     const auto layout =
         std::make_shared<const Layout>(std::vector<Tensor>{{"a", {125, 250}}, {"b", {125, 250}}});

@@ -1,4 +1,5 @@
-// Forms of schedules against time lines on paper. exchange_forms_test.cpp holds them to simulations.
+// Forms of schedules against time lines on paper. exchange_forms_test.cpp holds them to
+// simulations.
 #include "analysis/forms/schedule_forms.hpp"
 
 #include <algorithm>
@@ -67,7 +68,8 @@ TEST_CASE("schedule forms: coding beside backward queues on the device") {
     const StepTiming timing = buckets_ready_at({6ms, 10ms});
     const std::vector pieces{coded(0, 2ms, 3ms, 1ms), coded(1, 2ms, 3ms, 1ms)};
 
-    // device  0-6 backward, 6-8 encode 0, 8-12 backward, 12-13 decode 0, 13-15 encode 1, 18-19 decode 1
+    // device  0-6 backward, 6-8 encode 0, 8-12 backward, 12-13 decode 0, 13-15 encode 1, 18-19
+    //         decode 1
     // stream  8-11, 15-18
     CHECK(end_of_pieces(timing, beside, pieces) == 19ms);
     // device  0-10 backward, 10-14 encode, 15-16 decode 0, 18-19 decode 1;  stream  12-15, 15-18

@@ -1,5 +1,5 @@
-// Streaming DiLoCo's closed forms against arithmetic on paper; tests/app/scenario/algorithms/local_family_test.cpp
-// checks that the simulation agrees with them.
+// Streaming DiLoCo's closed forms against arithmetic on paper;
+// tests/app/scenario/algorithms/local_family_test.cpp checks that the simulation agrees with them.
 #include "analysis/forms/streaming_forms.hpp"
 
 #include <chrono>
@@ -16,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 using namespace literals;
 
-// Two tensors of 125,000 entries each, 500,000 bytes among 4 nodes at 1 GB/s: a ring takes 6 chunks of 125 us and 10 us
-// each, W = 810 us.
+// Two tensors of 125,000 entries each, 500,000 bytes among 4 nodes at 1 GB/s: a ring takes 6 chunks
+// of 125 us and 10 us each, W = 810 us.
 StepModelInput four_workers(Duration step) {
     return on_star(4, {8_Gbps, 10us}, step, make_layout({{"a", {500, 250}}, {"b", {250, 500}}}));
 }
@@ -74,7 +74,8 @@ TEST_CASE("streaming forms: bytes and messages are those of both fragments in a 
     CHECK(messages == 2 * 24);
 }
 
-// Four matrices of 1,000 entries, of 4 bits each and a norm of 4 bytes for 512 entries, but the last one: 32 bits an entry.
+// Four matrices of 1,000 entries, of 4 bits each and a norm of 4 bytes for 512 entries, but the
+// last one: 32 bits an entry.
 TEST_CASE(
     "streaming forms: a tensor that is left out by place is that of the net, not of each "
     "fragment") {

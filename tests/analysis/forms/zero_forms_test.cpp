@@ -1,4 +1,5 @@
-// ZeRO's closed forms against arithmetic on paper; and the simulation against them, on random units.
+// ZeRO's closed forms against arithmetic on paper; and the simulation against them, on random
+// units.
 #include "analysis/forms/zero_forms.hpp"
 
 #include <chrono>
@@ -18,8 +19,8 @@ using namespace literals;
 
 const Link link{8_Gbps, 10us};
 
-// Two units of 100,000 bytes among 4 nodes at 1 GB/s: a gather and a reduce take 3 rounds of 25 us and 10 us each, 105 us.
-// Forward takes 300 us, 150 for each unit; backward 300 us for each.
+// Two units of 100,000 bytes among 4 nodes at 1 GB/s: a gather and a reduce take 3 rounds of 25 us
+// and 10 us each, 105 us. Forward takes 300 us, 150 for each unit; backward 300 us for each.
 StepModelInput two_units(Duration step) {
     const LayoutPtr layout = make_layout({{"a", {100, 250}}, {"b", {100, 250}}});
     StepModelInput in = on_star(4, {8_Gbps, 10us}, step, layout);
@@ -55,9 +56,10 @@ TEST_CASE("zero forms: stage 3 takes its messages if computing is short") {
     CHECK(*zero_step_time({.prefetch = 1}, in) == 6 * 105us + 10us);
 }
 
-// Short gathers hide behind all passes but the first one. The last reduce of the first of two micro-batches begins with the
-// second one, at 1005 us. The second gather of that stands behind it on the stream, and ends at 1215 us; it is wanted when
-// the first forward pass of 150 us has ended, 60 us earlier.
+// Short gathers hide behind all passes but the first one. The last reduce of the first of two
+// micro-batches begins with the second one, at 1005 us. The second gather of that stands behind it
+// on the stream, and ends at 1215 us; it is wanted when the first forward pass of 150 us has ended,
+// 60 us earlier.
 TEST_CASE("zero forms: a further micro-batch adds its computing, if messages are short") {
     StepModelInput in = two_units(900us);
     in.timing = accumulated(in.timing, 2);

@@ -312,7 +312,8 @@ TEST_CASE(
     CHECK(told > 5);
 }
 
-// With a long latency, a flat ring of all devices would be several times slower than one of machines.
+// With a long latency, a flat ring of all devices would be several times slower than one of
+// machines.
 TEST_CASE("warnings: only methods whose step is that exchange are told that it is flat") {
     const std::string cluster =
         R"(cluster={"devices": 64, "devices_per_node": 8,

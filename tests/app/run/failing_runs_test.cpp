@@ -106,8 +106,8 @@ std::string deaths_of(int node, const std::string& away) {
     return deaths;
 }
 
-// Node 3 takes 5 ms for a gradient and the others 1 ms, so that theirs wait at the server when node 0
-// dies. The server is no process of the job; an all-reduce acts for it.
+// Node 3 takes 5 ms for a gradient and the others 1 ms, so that theirs wait at the server when node
+// 0 dies. The server is no process of the job; an all-reduce acts for it.
 TEST_CASE("failing runs: a restart leaves nothing of the all-reduce at its server") {
     const TemporaryFolder folder;
     const Left left = left_by(folder, fmt::format(R"({{
@@ -124,8 +124,8 @@ TEST_CASE("failing runs: a restart leaves nothing of the all-reduce at its serve
     CHECK(left.messages <= 2 * 4);
 }
 
-// A model takes 80 ms to clients that live for 20 ms. Of the server's models to each, one flows on and
-// one waits.
+// A model takes 80 ms to clients that live for 20 ms. Of the server's models to each, one flows on
+// and one waits.
 TEST_CASE("failing runs: lives that are shorter than a transfer do not pile up models") {
     const TemporaryFolder folder;
     const Left left = left_by(folder, fmt::format(R"({{
@@ -140,7 +140,8 @@ TEST_CASE("failing runs: lives that are shorter than a transfer do not pile up m
     CHECK(left.messages <= 2 * 2);
 }
 
-// Nodes return while fragments are encoded, beside steps, and between the two halves of their exchange.
+// Nodes return while fragments are encoded, beside steps, and between the two halves of their
+// exchange.
 TEST_CASE("failing runs, property: nodes come and go beside the exchanges of Streaming DiLoCo") {
     const TemporaryFolder folder;
     for (const std::string on_death : {"go-on", "stall"})
@@ -167,7 +168,8 @@ TEST_CASE("failing runs, property: nodes come and go beside the exchanges of Str
                 }
 }
 
-// Found by a fuzz test: what is merged by the times of its exchanges was not, once nodes could fail.
+// Found by a fuzz test: what is merged by the times of its exchanges was not, once nodes could
+// fail.
 std::string failing(const std::string& algorithm, const std::string& failures,
                     const std::string& step_time) {
     return fmt::format(R"({{

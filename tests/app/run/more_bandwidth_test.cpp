@@ -45,8 +45,8 @@ const std::vector<std::string> one_at_a_time{
     R"("kind": "collective", "operation": "reduce", "method": "chain")",
     R"("kind": "collective", "operation": "reduce", "method": "ring")"};
 
-// A collective on an idle star, over TCP: each message has its links to itself. If nodes differ, one
-// way of a cable may be busy while the other is not, so that the two must not share.
+// A collective on an idle star, over TCP: each message has its links to itself. If nodes differ,
+// one way of a cable may be busy while the other is not, so that the two must not share.
 std::string random_idle_star(Dice& dice, bool equal) {
     const int nodes = dice.whole(2, 12);
     std::vector<double> speeds;

@@ -1,4 +1,5 @@
-// No rate is told of a run in which no step was whole, whatever the algorithm and whatever ended it.
+// No rate is told of a run in which no step was whole, whatever the algorithm and whatever ended
+// it.
 #include <algorithm>
 #include <set>
 #include <string>

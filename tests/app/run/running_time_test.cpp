@@ -1,4 +1,5 @@
-// The predicted cost of runs that train: its laws. Its constants are measured (docs/performance.md).
+// The predicted cost of runs that train: its laws. Its constants are measured
+// (docs/performance.md).
 #include "app/run/running_time.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rates are those of whole periods: a run that ends within a period, or within a step, has the rates
-// of the run that ends with the last whole one.
+// Rates are those of whole periods: a run that ends within a period, or within a step, has the
+// rates of the run that ends with the last whole one.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -17,7 +17,8 @@ namespace {
 
 using doctest::Approx;
 
-// Sixteen nodes, 4 MB, steps of 10 ms. A ring's average takes 2 * 15 * (20 us + 250 kB / 1.25 GB/s).
+// Sixteen nodes, 4 MB, steps of 10 ms. A ring's average takes 2 * 15 * (20 us + 250 kB / 1.25
+// GB/s).
 constexpr std::string_view timing = R"({
   "cluster": {"nodes": 16,
               "fabric": {"kind": "star", "link": {"bandwidth": "10Gbps", "latency": "10us"}}},
@@ -205,8 +206,8 @@ TEST_CASE("targets: without measure.every they are judged after every epoch") {
 
 // --- first steps that are left out ---
 
-// Of runs that take as long and send as much as each other up to any step: what steps a to b take is
-// the difference of what b and a steps take.
+// Of runs that take as long and send as much as each other up to any step: what steps a to b take
+// is the difference of what b and a steps take.
 TEST_CASE("skipped steps: rates are those of the difference of two runs") {
     struct Case {
         std::string algorithm;

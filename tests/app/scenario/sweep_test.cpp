@@ -60,7 +60,8 @@ TEST_CASE("sweep: the axes of a zip advance together") {
     CHECK(study.axes[0].zip == study.axes[1].zip);
 }
 
-// The oracle is the definition: all combinations of one value of each group, the last group fastest.
+// The oracle is the definition: all combinations of one value of each group, the last group
+// fastest.
 TEST_CASE("sweep: zips and axes make the combinations of their groups") {
     std::mt19937_64 draw(3);
     for (int trial = 0; trial < 50; ++trial) {

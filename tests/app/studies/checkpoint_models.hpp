@@ -71,8 +71,8 @@ inline Duration daly_interval(const CheckpointedRun& run) {
     return from_seconds(2 * m * root * (1 + root / 3 + root * root / 9) - write);
 }
 
-/// Returns the interval that wastes least according to E. Bisects in units of m: (1 - x) e^(x + c) falls from
-/// e^c to 0 as x goes from 0 to 1.
+/// Returns the interval that wastes least according to E. Bisects in units of m: (1 - x) e^(x + c)
+/// falls from e^c to 0 as x goes from 0 to 1.
 inline Duration best_interval(const CheckpointedRun& run) {
     const double m = between_deaths_s(run);
     const double c = to_seconds(run.write) / m;

@@ -457,8 +457,8 @@ TEST_CASE("tracing: for every algorithm the rules and laws hold, and results do 
     }
 }
 
-// A worker of a parameter server computes 1 ms, sends 3 MB and receives 3 MB at 3 Gbps, which is 8 ms
-// each and 10 us on the way.
+// A worker of a parameter server computes 1 ms, sends 3 MB and receives 3 MB at 3 Gbps, which is 8
+// ms each and 10 us on the way.
 TEST_CASE("tracing: a worker waits for its server's answer, to the picosecond") {
     const TraceFile file = trace(changed(two_nodes, Json::parse(R"({
         "cluster": {"nodes": 1}, "algorithm": {"kind": "ps-async"},

@@ -23,8 +23,8 @@ struct Entropy {
     double rate = 0;
 };
 
-// With H of words, of classes, of pairs of classes and of a class after two: what a class leaves open of its
-// word is H(word) - H(class), whatever came before.
+// With H of words, of classes, of pairs of classes and of a class after two: what a class leaves
+// open of its word is H(word) - H(class), whatever came before.
 Entropy entropy(const ArtificialLanguage& language) {
     const Eigen::MatrixXd& pairs = language.pair_frequency;
     double class_rate = 0;

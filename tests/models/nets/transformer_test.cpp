@@ -313,7 +313,8 @@ TEST_CASE(
     CHECK((above - below) / (2 * step) == doctest::Approx(g.dot(direction)).epsilon(1e-6));
 }
 
-// The lanes after the last token of a sequence are padding, which must not keep what it held before.
+// The lanes after the last token of a sequence are padding, which must not keep what it held
+// before.
 TEST_CASE("transformer: a diverged call does not spoil the next") {
     RandomStream random = RandomStreams(1).stream("transformer");
     const auto net = make_transformer<double>(

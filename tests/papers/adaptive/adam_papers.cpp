@@ -3,7 +3,8 @@
 //
 //   m <- b1 m + (1 - b1) g;  v <- b2 v + (1 - b2) g^2;  m^ = m / (1 - b1^t);  v^ = v / (1 - b2^t)
 //   r = m^ / (sqrt(v^) + epsilon) + lambda x
-//   Adam: x <- x - gamma r      LAMB, each tensor: x <- x - gamma |x| / |r| r, ratio 1 if a norm is 0
+//   Adam: x <- x - gamma r      LAMB, each tensor: x <- x - gamma |x| / |r| r, ratio 1 if a norm is
+//                               0
 #include <algorithm>
 #include <array>
 #include <cmath>

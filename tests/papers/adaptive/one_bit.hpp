@@ -1,8 +1,10 @@
 // The compressed all-reduce of 1-bit Adam, 1-bit LAMB and 0/1 Adam (released code: DeepSpeed,
 // runtime/comm/nccl.py), as one function.
 //
-//   a_i = x_i + w_i, padded with zeros to P entries;  s_i = |a_i| / sqrt(P);  w_i <- a_i - s_i sgn(a_i)
-//   c_j = mean of s_i sgn(a_i) + e_j on chunk j;  S_j = |c_j| / sqrt(P/n);  e_j <- c_j - S_j sgn(c_j)
+//   a_i = x_i + w_i, padded with zeros to P entries;  s_i = |a_i| / sqrt(P);  w_i <- a_i - s_i
+//                                                     sgn(a_i)
+//   c_j = mean of s_i sgn(a_i) + e_j on chunk j;  S_j = |c_j| / sqrt(P/n);  e_j <- c_j - S_j
+//                                                 sgn(c_j)
 //   result on chunk j: S_j sgn(c_j)
 //
 // sgn(0) = 1. P is the least multiple of n q, q = 8n / gcd(n, 8).

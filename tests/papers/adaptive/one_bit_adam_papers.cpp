@@ -1,4 +1,5 @@
-// 1-bit Adam (Tang et al., arXiv 2102.02888; released code: DeepSpeed, runtime/fp16/onebit/adam.py):
+// 1-bit Adam (Tang et al., arXiv 2102.02888; released code: DeepSpeed,
+// runtime/fp16/onebit/adam.py):
 //
 //   first F steps   Adam on the mean gradient, without bias correction
 //   afterwards      m_i = b1 m + (1 - b1) g_i;  m <- compressed mean of the m_i;  v stays

@@ -1,7 +1,8 @@
 // 1-bit LAMB (Li et al., arXiv 2104.06069; released code: DeepSpeed, runtime/fp16/onebit/lamb.py).
 // Per tensor l, c_l = 0 and f_l = 1 at first:
 //
-//   first F steps   LAMB without correction, t = |x|/|r| clipped; c <- cb c + (1 - cb) t if t is not 1
+//   first F steps   LAMB without correction, t = |x|/|r| clipped; c <- cb c + (1 - cb) t if t is
+//                   not 1
 //   then once       u <- v;  k_l = mean of rms(m) / rms(m_l)
 //   afterwards      m' = compressed mean of k (b1 m + (1 - b1) g_i), in one call, / k
 //                   g = (m' - b1 m) / (1 - b1);  u <- b2 u + (1 - b2) g^2;  m <- m'

@@ -1,6 +1,8 @@
-// 1-bit SGD (Seide et al., Interspeech 2014; released code: CNTK, ColumnQuantizer.h, zero threshold):
+// 1-bit SGD (Seide et al., Interspeech 2014; released code: CNTK, ColumnQuantizer.h, zero
+// threshold):
 //
-//   a = g_i + e_i;  each entry becomes the mean of the entries of its column that are >= 0, or < 0, like
+//   a = g_i + e_i;  each entry becomes the mean of the entries of its column that are >= 0, or < 0,
+//                   like
 //   itself;  e_i <- the rest.  The same with the mean over nodes and one residual of the owners;
 //   then momentum SGD.
 //

@@ -1,11 +1,12 @@
 // 0/1 Adam (Lu et al., arXiv 2202.06009; released code: DeepSpeed, runtime/fp16/onebit/zoadam.py).
 // Steps s = 1, 2, ...; I = J = 1, L = 0 and u_i = 0 at first.
 //
-//   s <= F + 1   s mod I = 0: g = mean, v <- b2 v + (1 - b2) g^2, and I doubles after so many of these
-//                otherwise: g = compressed mean of the g_i
-//                m <- b1 m + (1 - b1) g;  x <- x - gamma (m / (sqrt(v) + eps) + lambda x)
+//   s <= F + 1   s mod I = 0: g = mean, v <- b2 v + (1 - b2) g^2, and I doubles after so many of
+//                these otherwise: g = compressed mean of the g_i m <- b1 m + (1 - b1) g;  x <- x -
+//                gamma (m / (sqrt(v) + eps) + lambda x)
 //   then         errors begin again;  m_i <- b1 m_i + (1 - b1) g_i;  L <- L + gamma
-//                d = m_i / (sqrt(v) + eps) + lambda x_i;  x_i <- x_i - gamma d;  u_i <- u_i - gamma d
+//                d = m_i / (sqrt(v) + eps) + lambda x_i;  x_i <- x_i - gamma d;  u_i <- u_i - gamma
+//                                                         d
 //                s mod J = 0:  x_i <- x_i - u_i;  u = compressed mean of (sqrt(v) + eps) u_i
 //                              m_i <- -u / L;  x_i <- x_i + u / (sqrt(v) + eps);  u_i, L <- 0
 //                J doubles after every local_step_scaler steps, up to local_step_clipper

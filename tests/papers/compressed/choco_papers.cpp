@@ -1,5 +1,6 @@
-// CHOCO-SGD (Koloskova, Stich, Jaggi, ICML 2019; released code: epfml/ChocoSGD), in the order of the
-// code: the copies of the step before are mixed, and what is sent travels beside the next gradient.
+// CHOCO-SGD (Koloskova, Stich, Jaggi, ICML 2019; released code: epfml/ChocoSGD), in the order of
+// the code: the copies of the step before are mixed, and what is sent travels beside the next
+// gradient.
 //
 //   x_i <- x_i - gamma g_i + c sum over j of w_ij (xhat_j - xhat_i)
 //   q_i = C(x_i - xhat_i);   xhat_i <- xhat_i + q_i

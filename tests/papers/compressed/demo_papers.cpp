@@ -1,12 +1,13 @@
-// DeMo (Peng, Quesnelle, Kingma, 2024; released code: bloc97/DeMo, demo.py, read as the copies in pytorch_optimizer and
-// DeToNATION):
+// DeMo (Peng, Quesnelle, Kingma, 2024; released code: bloc97/DeMo, demo.py, read as the copies in
+// pytorch_optimizer and DeToNATION):
 //
 //   d_i <- beta d_i + gamma g_i;   q_i = the k largest components of each chunk of the DCT of d_i
 //   d_i <- d_i - inverse of q_i;   Q = the mean of the components over the nodes that sent them
 //   x <- (1 - gamma lambda) x - gamma sign(inverse of Q)
 //
-// A tensor is a matrix, a bias one row. A chunk is h x w, the largest divisors of rows and columns up to s. The
-// transform is the orthonormal DCT-II, summed over a chunk for each component as its definition says:
+// A tensor is a matrix, a bias one row. A chunk is h x w, the largest divisors of rows and columns
+// up to s. The transform is the orthonormal DCT-II, summed over a chunk for each component as its
+// definition says:
 //
 //   Y(a,b) = c_h(a) c_w(b) sum over i, j of X(i,j) cos(pi (2i+1) a / 2h) cos(pi (2j+1) b / 2w)
 //

@@ -1,4 +1,5 @@
-// Synchronous SGD by an exchange: codec C, tensor by tensor, with errors e_i of workers; aggregation.
+// Synchronous SGD by an exchange: codec C, tensor by tensor, with errors e_i of workers;
+// aggregation.
 //
 //   p_i = g_i + e_i;  c_i = C(p_i);  e_i <- p_i - c_i;  a = mean of the c_i;  momentum SGD with a
 //

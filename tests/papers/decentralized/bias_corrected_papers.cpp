@@ -6,7 +6,8 @@
 //              at first X' = W (X - gamma M)
 //              Tang et al., ICML 2018, with momentum as in EDM, arXiv 2501.19082
 //   tracking   Y = G at first;  X <- W (X - gamma Y);  Y <- W Y + G_new - G
-//              Qu, Li, IEEE Trans. Control of Network Systems 5, 2018, in its adapt-then-combine form
+//              Qu, Li, IEEE Trans. Control of Network Systems 5, 2018, in its adapt-then-combine
+//              form
 //
 // A node that returns begins again.
 #include <array>

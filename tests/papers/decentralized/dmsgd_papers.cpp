@@ -3,7 +3,8 @@
 //   DmSGD      X <- W (X - gamma M)          released code: yukiTakezawa/MomentumTracking, gossip
 //   AWC-DmSGD  X <- W X - gamma M            released code: SCSLabISU/CDSGD, Polyak variant
 //   DA-DmSGD   H = beta M + G;  M <- W H;  X <- W (X - gamma H)      Yu, Jin, Yang, ICML 2019
-//   QG-DmSGD   X' = W (X - gamma (beta M + G));  M <- beta M + (1 - beta) (X - X') / gamma;  X <- X'
+//   QG-DmSGD   X' = W (X - gamma (beta M + G));  M <- beta M + (1 - beta) (X - X') / gamma;  X <-
+//                                                X'
 //              Lin et al., ICML 2021; released code: epfml/quasi-global-momentum
 //
 // A node that returns has lost its momentum.

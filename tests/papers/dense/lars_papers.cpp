@@ -4,8 +4,9 @@
 //   r_l   =  eta |x_l| / (|g_l| + lambda |x_l| + 1e-8);  LARC: min(r_l / gamma, 1)
 //   m_l  <-  beta m_l + r_l (g_l + lambda x_l);   x_l <- x_l - gamma m_l
 //
-// A tensor whose norm or gradient is zero keeps its gradient as it is, without decay (released code:
-// NVIDIA Apex, parallel/LARC.py, over torch.optim.SGD). Biases are neither scaled nor decayed.
+// A tensor whose norm or gradient is zero keeps its gradient as it is, without decay (released
+// code: NVIDIA Apex, parallel/LARC.py, over torch.optim.SGD). Biases are neither scaled nor
+// decayed.
 //
 // You, Gitman, Ginsburg, arXiv 1708.03888, 2017, Algorithm 1.
 #include <algorithm>

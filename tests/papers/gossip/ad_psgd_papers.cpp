@@ -1,11 +1,13 @@
 // AD-PSGD (Lian, Zhang, Zhang, Liu, ICML 2018): nodes step alone; pairs average meanwhile.
 //
 //   step of i   z = x_i as it begins;  x_i <- x_i - gamma (momentum of g_i(z)) as it ends
-//   exchange    as an odd node begins a step: x_i, x_j <- (x_i + x_j) / 2 with the next even partner
+//   exchange    as an odd node begins a step: x_i, x_j <- (x_i + x_j) / 2 with the next even
+//               partner
 //
 // Partners of an odd i, in turn (released code: facebookresearch/stochastic_gradient_push,
-// DynamicBipartiteExponentialGraph): i + 1, i - 1, i + (1 + 2^h), i - (1 + 2^h), each once. An exchange
-// with a partner that is away does not take place. Exchanges take no time here, so the order of all events follows from the nodes' paces (clocks.hpp).
+// DynamicBipartiteExponentialGraph): i + 1, i - 1, i + (1 + 2^h), i - (1 + 2^h), each once. An
+// exchange with a partner that is away does not take place. Exchanges take no time here, so the
+// order of all events follows from the nodes' paces (clocks.hpp).
 #include <algorithm>
 #include <array>
 #include <vector>

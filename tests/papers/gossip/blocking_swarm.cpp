@@ -1,9 +1,9 @@
-// SwarmSGD, blocking (Nadiradze et al., NeurIPS 2021): after H local steps node i meets a neighbor j
-// between their bursts, and x_i, x_j <- (x_i + x_j) / 2.
+// SwarmSGD, blocking (Nadiradze et al., NeurIPS 2021): after H local steps node i meets a neighbor
+// j between their bursts, and x_i, x_j <- (x_i + x_j) / 2.
 //
 // j answers when its burst ends, before it draws a partner itself; if it waits for another node or
-// has finished, at once. Whatever others add to x_i while it waits stays: with s_i = x_i as i asks and
-// t = x_j as j answers, x_j <- x_j + (s_i - t) / 2 and x_i <- x_i + (t - s_i) / 2.
+// has finished, at once. Whatever others add to x_i while it waits stays: with s_i = x_i as i asks
+// and t = x_j as j answers, x_j <- x_j + (s_i - t) / 2 and x_i <- x_i + (t - s_i) / 2.
 #include <utility>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Stochastic gradient push (Assran et al., ICML 2019, Algorithm 1): node j divides (x_j, w_j) equally
-// among itself and its listeners.
+// Stochastic gradient push (Assran et al., ICML 2019, Algorithm 1): node j divides (x_j, w_j)
+// equally among itself and its listeners.
 //
 //   z_i = x_i / w_i;   x_i <- x_i - gamma (momentum of g_i(z_i));   (x, w) <- P (x, w)
 //

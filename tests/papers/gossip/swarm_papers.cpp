@@ -6,8 +6,8 @@
 //
 // A gradient is of the model as its step began; a non-blocking step begins before the meeting, a
 // one-sided one after it. With a lattice, s_i and s_j are rounded to multiples of its step.
-// A neighbor that is away is not met. Partners are drawn as the product draws them (stream "swarm partner" of the node). The order of
-// meetings follows from the nodes' paces (clocks.hpp).
+// A neighbor that is away is not met. Partners are drawn as the product draws them (stream "swarm
+// partner" of the node). The order of meetings follows from the nodes' paces (clocks.hpp).
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -3,7 +3,8 @@
 //   m_i <- b1 m_i + (1 - b1) g_i;   v_i <- b2 v_i + (1 - b2) g_i^2
 //   x_i <- x_i - gamma (m^_i / (sqrt(v^_i) + epsilon) + lambda x_i)
 //
-// with m^ = m / (1 - b1^t) and v^ = v / (1 - b2^t), where t counts the steps since m_i and v_i were 0.
+// with m^ = m / (1 - b1^t) and v^ = v / (1 - b2^t), where t counts the steps since m_i and v_i were
+// 0.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ struct AdamNodes {
 /// Returns the algorithm with the b1, b2 and epsilon of these nodes.
 Json with_adam(Json algorithm);
 
-/// Returns runs without failures, and with failures after which nodes return with models of their own or of
-/// peers.
+/// Returns runs without failures, and with failures after which nodes return with models of their
+/// own or of peers.
 std::vector<Case> with_failures(const Json& algorithm, History (*reference)(const Case&));
 
 }  // namespace paceline::papers

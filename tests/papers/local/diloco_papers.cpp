@@ -1,5 +1,5 @@
-// DiLoCo (Douillard et al., 2023; released code: OpenDiLoCo): after each block of steps of AdamW that every node takes
-// alone,
+// DiLoCo (Douillard et al., 2023; released code: OpenDiLoCo): after each block of steps of AdamW
+// that every node takes alone,
 //
 //   D <- mean of x_0 - x;   u <- mu u + D;   x_0 <- x_0 - eta (D + mu u);   x_i <- x_0
 #include <array>

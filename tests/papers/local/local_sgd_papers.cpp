@@ -1,8 +1,8 @@
 // Local SGD (Stich, ICLR 2019) and post-local SGD (Lin et al., ICLR 2020): each node takes momentum
 // steps alone; after every H-th all x_i <- mean of x. Post-local: H = 1 before the switch.
 //
-// Released code (epfml/LocalSGD-Code): momentum stays local and is not averaged. A node that returns
-// has lost it.
+// Released code (epfml/LocalSGD-Code): momentum stays local and is not averaged. A node that
+// returns has lost it.
 #include <array>
 
 #include <nlohmann/json.hpp>

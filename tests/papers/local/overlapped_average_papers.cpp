@@ -1,12 +1,13 @@
 // Averages that run beside the next block of tau local steps.
 //
-// Overlap-Local-SGD (Wang, Liang, Joshi, ICASSP 2020; released code: JYWa/Overlap_Local_SGD). At each
-// boundary, each node i waits for z, the mean of what was sent a block ago (x(0) at first), and
+// Overlap-Local-SGD (Wang, Liang, Joshi, ICASSP 2020; released code: JYWa/Overlap_Local_SGD). At
+// each boundary, each node i waits for z, the mean of what was sent a block ago (x(0) at first),
+// and
 //   x_i <- (1 - alpha) x_i + alpha z;   v_i <- b v_i + (z - x_i) / gamma;   sends z - gamma v_i
 // gamma is that of the block that has ended.
 //
-// CoCoD-SGD (Shen et al., IJCAI 2019): s_i = x_i as a block begins; x_i <- mean of s + (x_i - s_i) as
-// it ends.
+// CoCoD-SGD (Shen et al., IJCAI 2019): s_i = x_i as a block begins; x_i <- mean of s + (x_i - s_i)
+// as it ends.
 #include <array>
 
 #include <nlohmann/json.hpp>

@@ -1,11 +1,11 @@
-// SPARTA (released code: exo-explore/gym, exogym/strategy/sparta.py): each node takes steps of AdamW alone
-// (adam_nodes.hpp), and after every step
+// SPARTA (released code: exo-explore/gym, exogym/strategy/sparta.py): each node takes steps of
+// AdamW alone (adam_nodes.hpp), and after every step
 //
 //   S <- max(1, floor(p N)) of the N entries;   x_i[S] <- mean of x[S]
 //
-// S is drawn from the product's stream "shares of models" of the step, by Floyd's method (Bentley, Floyd, Communications
-// of the ACM 30, 1987; from memory, unverified): for j = N - |S|, ..., N - 1 take a number t of 0 .. j, or j if t has been
-// taken before.
+// S is drawn from the product's stream "shares of models" of the step, by Floyd's method (Bentley,
+// Floyd, Communications of the ACM 30, 1987; from memory, unverified): for j = N - |S|, ..., N - 1
+// take a number t of 0 .. j, or j if t has been taken before.
 #include <algorithm>
 #include <array>
 #include <cmath>

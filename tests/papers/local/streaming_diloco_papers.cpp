@@ -1,16 +1,18 @@
-// Streaming DiLoCo (Douillard et al., 2025; released code of another group: pytorch/torchft, local_sgd.py): DiLoCo
-// whose model is P fragments, each averaged every H steps, beside tau of them:
+// Streaming DiLoCo (Douillard et al., 2025; released code of another group: pytorch/torchft,
+// local_sgd.py): DiLoCo whose model is P fragments, each averaged every H steps, beside tau of
+// them:
 //
 //   after step t of AdamW, t mod H = floor(H (p + 1) / P) mod H:   D_p <- mean of y_p - x_p
 //   tau steps later:   u_p <- mu u_p + D_p;   y_p <- y_p - eta (D_p + mu u_p)
 //                      x_p,i <- alpha x_p,i + (1 - alpha) y_p
 //
-// The first versions of torchft have these offsets and no alpha. Later ones have the merge with alpha, for an H that P
-// divides, and send tau steps earlier, so that averages end where they begin here.
+// The first versions of torchft have these offsets and no alpha. Later ones have the merge with
+// alpha, for an H that P divides, and send tau steps earlier, so that averages end where they begin
+// here.
 //
-// A tensor belongs to the first fragment p for which (p + 1) / P of all entries is beyond the tensor's middle, or to the
-// last one. A node that returns while an average is under way does not mix in its y_p, because it did not take part. What
-// is under way at the end of the run is dropped.
+// A tensor belongs to the first fragment p for which (p + 1) / P of all entries is beyond the
+// tensor's middle, or to the last one. A node that returns while an average is under way does not
+// mix in its y_p, because it did not take part. What is under way at the end of the run is dropped.
 #include <array>
 #include <string>
 #include <utility>

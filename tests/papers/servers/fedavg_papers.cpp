@@ -1,13 +1,14 @@
-// Federated averaging (McMahan et al., AISTATS 2017, arXiv 1602.05629, Algorithm 1), with E steps in
-// place of epochs:
+// Federated averaging (McMahan et al., AISTATS 2017, arXiv 1602.05629, Algorithm 1), with E steps
+// in place of epochs:
 //
 //   x_i <- x;  m_i <- 0;  E times: m_i <- beta m_i + g_i(x_i) + lambda x_i, x_i <- x_i - gamma m_i
 //   x <- sum over i in K of (n_i / sum over K of n_j) x_i
 //
-// K: federated.hpp. With a compressor, what is sent is C(x_i - x + e_i), top-k per tensor with error
-// feedback, and x moves by the weighted mean. A node that returns has lost e_i.
+// K: federated.hpp. With a compressor, what is sent is C(x_i - x + e_i), top-k per tensor with
+// error feedback, and x moves by the weighted mean. A node that returns has lost e_i.
 //
-// FedProx (Li et al., MLSys 2020, arXiv 1812.06127; released code) adds mu (x_i - x) to the gradient.
+// FedProx (Li et al., MLSys 2020, arXiv 1812.06127; released code) adds mu (x_i - x) to the
+// gradient.
 #include <array>
 #include <vector>
 

@@ -1,9 +1,11 @@
-// The rounds of federated references: who is asked, whose work counts, and which gradients a client has used.
+// The rounds of federated references: who is asked, whose work counts, and which gradients a client
+// has used.
 //
-// All present nodes are asked, or ceil(o k) of them that are drawn: the stream "clients of a round" of the seed shuffles
-// the first places of their list. Of these, K are the k = max(floor(C n), 1) that finish first: the nodes of the
-// shortest paces. One that is late stops then, after as many gradients as it has completed. A node that dies in a round
-// is not waited for; one that returns may be asked in the next round.
+// All present nodes are asked, or ceil(o k) of them that are drawn: the stream "clients of a round"
+// of the seed shuffles the first places of their list. Of these, K are the k = max(floor(C n), 1)
+// that finish first: the nodes of the shortest paces. One that is late stops then, after as many
+// gradients as it has completed. A node that dies in a round is not waited for; one that returns
+// may be asked in the next round.
 #pragma once
 
 #include <cstdint>

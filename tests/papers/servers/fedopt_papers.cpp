@@ -1,4 +1,5 @@
-// FedOpt (Reddi et al., ICLR 2021, arXiv 2003.00295, Algorithm 2; released code: Flower): clients train as in FedAvg,
+// FedOpt (Reddi et al., ICLR 2021, arXiv 2003.00295, Algorithm 2; released code: Flower): clients
+// train as in FedAvg,
 //
 //   x_i <- x;  m_i <- 0;  E times: m_i <- beta m_i + g_i(x_i) + lambda x_i, x_i <- x_i - gamma m_i
 //   D <- sum over i in K of (n_i / sum over K of n_j) (x_i - x)

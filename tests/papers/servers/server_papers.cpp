@@ -4,8 +4,9 @@
 //   server   x <- x - push, in the order of arrival     scaled: x - push / (1 + staleness)
 //            answers all workers that wait and have taken at most min_j c_j + s steps
 //
-// Dean et al., NIPS 2012 (Downpour); Zhang et al., IJCAI 2016 (division by the staleness); Ho et al.,
-// NIPS 2013 (bounded staleness). The order of arrivals follows from the nodes' paces (clocks.hpp).
+// Dean et al., NIPS 2012 (Downpour); Zhang et al., IJCAI 2016 (division by the staleness); Ho et
+// al., NIPS 2013 (bounded staleness). The order of arrivals follows from the nodes' paces
+// (clocks.hpp).
 #include <algorithm>
 #include <array>
 

@@ -1,12 +1,15 @@
-// gTop-k S-SGD (Shi et al., ICDCS 2019; released code: HKBU-HPML/gtopkssgd, read as a copy in Shigangli/Ok-Topk,
-// VGG/allreducer.py, gtopk_sparse_allreduce), for n nodes:
+// gTop-k S-SGD (Shi et al., ICDCS 2019; released code: HKBU-HPML/gtopkssgd, read as a copy in
+// Shigangli/Ok-Topk, VGG/allreducer.py, gtopk_sparse_allreduce), for n nodes:
 //
-//   r_i <- r_i + g_i;   a_i = r_i on its k = floor(rho N) largest entries, 1 at least (hclhkbu/gtopkssgd, compression.py @0edc19b)
-//   rounds of distance 1, 2, 4, ... < n:   a_i <- the k largest of a_i + a_(i + distance), i a multiple of 2 distance
+//   r_i <- r_i + g_i;   a_i = r_i on its k = floor(rho N) largest entries, 1 at least
+//                       (hclhkbu/gtopkssgd, compression.py @0edc19b)
+//   rounds of distance 1, 2, 4, ... < n:   a_i <- the k largest of a_i + a_(i + distance), i a
+//                                          multiple of 2 distance
 //   G = a_0;   r_i <- 0 where node i has sent and G is not 0
 //   momentum SGD with G / n
 //
-// The released code has rounds for powers of two alone; here a node without a partner passes a round.
+// The released code has rounds for powers of two alone; here a node without a partner passes a
+// round.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Collectives that run ahead of the event queue against the same ones by events: the same picoseconds, the
-// same bytes, whatever interrupts them.
+// Collectives that run ahead of the event queue against the same ones by events: the same
+// picoseconds, the same bytes, whatever interrupts them.
 #include "sim/collectives/in_rounds.hpp"
 
 #include <algorithm>
@@ -266,7 +266,8 @@ Outcome run(const Plan& plan, bool by_events, bool watched = false) {
     for (const Plan::Death& one : plan.deaths) others.spawn("death", death(one));
     simulation.run(plan.limit);
     while (network.settle()) simulation.run(plan.limit);
-    // Messages without bytes drain in the instant in which they set out, and have no fixed place in it
+    // Messages without bytes drain in the instant in which they set out, and have no fixed place in
+    // it
     const auto is_tiny = [](const Step& step) { return step.size < 4000_B; };
     if (plan.takes_no_time || std::ranges::any_of(plan.steps, is_tiny) ||
         std::ranges::any_of(plan.second, is_tiny))
@@ -364,8 +365,8 @@ TEST_CASE(
 
 TEST_CASE(
     "ahead of the queue: a link that changes after its owner has ended changes no time before") {
-    // The root of a broadcast has sent all; its last message crosses when its uplink changes. Then a foreign flow
-    // hands the broadcast over.
+    // The root of a broadcast has sent all; its last message crosses when its uplink changes. Then
+    // a foreign flow hands the broadcast over.
     Plan plan;
     plan.hosts = 3;
     plan.fabric = make_star(3, {1_Gbps, 1us}, {1_Gbps, 10ms});

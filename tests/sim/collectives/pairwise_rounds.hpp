@@ -1,8 +1,9 @@
-// When members of collectives in rounds end on an idle star, by recurrence: in a round a member sends
-// one message and receives one, by rendezvous. No two messages share a link, so
+// When members of collectives in rounds end on an idle star, by recurrence: in a round a member
+// sends one message and receives one, by rendezvous. No two messages share a link, so
 //
 //   start(i -> j)  =  max(ready_i, ready_j)
-//   ready_i'       =  the later of  start(i -> to) + t(sent)  and  start(from -> i) + t(received) + L
+//   ready_i'       =  the later of  start(i -> to) + t(sent)  and  start(from -> i) + t(received) +
+//                                   L
 #pragma once
 
 #include <algorithm>

@@ -78,8 +78,8 @@ Task<> send_back(StarRun& run) {
 }
 
 TEST_CASE("in band: a clearance waits for what its receiver has set out itself") {
-    // Host 0 sends from 1 to 9 ms. Its own receive of 3 ms is cleared at 9 ms, so host 1 sends from 10 to
-    // 18 ms: the two directions of the pair run one after the other.
+    // Host 0 sends from 1 to 9 ms. Its own receive of 3 ms is cleared at 9 ms, so host 1 sends from
+    // 10 to 18 ms: the two directions of the pair run one after the other.
     StarRun run = two();
     run.spawn(0, send_in_turn(run, 1));
     run.spawn(1, receive_in_turn(run, 1));

@@ -1,5 +1,5 @@
-// LaneTable that are closed, and hosts that leave and return: what is taken back, what is discarded,
-// what is counted, and that nothing stays.
+// LaneTable that are closed, and hosts that leave and return: what is taken back, what is
+// discarded, what is counted, and that nothing stays.
 #include <chrono>
 #include <cstdint>
 #include <deque>

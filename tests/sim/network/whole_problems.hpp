@@ -17,8 +17,8 @@ class WholeProblems {
     using Index = MaxMin::Index;
 
     /// Flow f crosses the links hops[first_hop[f] .. first_hop[f + 1]), each once; first_hop has
-    /// one more entry than there are flows. Returns one rate per flow, valid until the next problem.
-    /// Requires at least one link per flow.
+    /// one more entry than there are flows. Returns one rate per flow, valid until the next
+    /// problem. Requires at least one link per flow.
     std::span<const double> solve(std::span<const double> capacity,
                                   std::span<const Index> first_hop, std::span<const Index> hops) {
         max_min_.clear(capacity.size(), first_hop.size() - 1, hops.size());

@@ -239,7 +239,8 @@ TEST_CASE("inner-outer graph: one node of each machine goes out at a time, to it
 // steps 0 to 4, worked out by hand from its rule.
 TEST_CASE("inner-outer graph: the first steps are BlueFog's") {
     const MixingSchedule schedule = make_one_peer_inner_outer(2, 8);
-    // Step k: node k is out. Distances inside 1, 2, 4 in turn, without counting the one that is out.
+    // Step k: node k is out. Distances inside 1, 2, 4 in turn, without counting the one that is
+    // out.
     CHECK(heard(*schedule.at(0), 3) == 2);      // 1 before
     CHECK(heard(*schedule.at(1), 3) == 0);      // 2 before: 2, (1 is out), 0
     CHECK(heard(*schedule.at(2), 3) == 6);      // 4 before: (2), 1, 0, 7, 6

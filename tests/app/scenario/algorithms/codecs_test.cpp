@@ -26,7 +26,8 @@ const Compressor& compressor_of(const Codec& codec) {
     return std::get<Compressor>(codec.coder);
 }
 
-// Returns where the tensors that an algorithm leaves out are refused, and why; nothing if they are not.
+// Returns where the tensors that an algorithm leaves out are refused, and why; nothing if they are
+// not.
 std::pair<std::string, std::string> refusal(const std::string& leave_out, const Layout& layout,
                                             const Layout* stand_in = nullptr) {
     const Json algorithm =

@@ -166,7 +166,8 @@ TEST_CASE("words: a name that people type runs as what it stands for, and keeps 
     }
 }
 
-// What a kind uses by itself stands in its reader, and in the table with which old words say a part.
+// What a kind uses by itself stands in its reader, and in the table with which old words say a
+// part.
 TEST_CASE("words: an object that says nothing is what the algorithm uses by itself") {
     const Sources sources = files_of_this_machine();
     const auto run = [&](const Json& algorithm) -> std::optional<Metrics> {

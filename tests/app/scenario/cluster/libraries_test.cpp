@@ -83,7 +83,8 @@ TEST_CASE("libraries: eager messages of a tree's children come at once") {
     const Metrics turns = study.run({reduce, net});
     const Metrics at_once = study.run({reduce, net, R"(cluster.library={"protocol": "eager"})"});
 
-    // 7 messages of 80 ms: by rendezvous the root takes three in turns, each when its sender is ready.
+    // 7 messages of 80 ms: by rendezvous the root takes three in turns, each when its sender is
+    // ready.
     CHECK(turns.sim_time_s == Approx(0.24));
     CHECK(at_once.sim_time_s >= 0.24);
     CHECK_FALSE(at_once.model_step_time_s.has_value());
@@ -108,8 +109,8 @@ TEST_CASE("libraries: staging copies in and out, in series with the messages") {
     };
     CHECK(copies(R"(algorithm={"kind": "dense"})") == Approx(0.05 + 0.05));
     CHECK(copies(R"(algorithm={"kind": "dense", "all_reduce": "tree"})") == Approx(0.1));
-    // Warm-up aside, the 1-bit signs of 25 million entries, 3.125 MB: all of them to their owners and back, a
-    // fourth into the gather and all out of it; and 4 and 16 bytes of scales, twice.
+    // Warm-up aside, the 1-bit signs of 25 million entries, 3.125 MB: all of them to their owners
+    // and back, a fourth into the gather and all out of it; and 4 and 16 bytes of scales, twice.
     CHECK(copies(R"(algorithm={"kind": "sgd", "codec": {"kind": "one-bit", "fused": true}})") ==
           Approx((3.25 * 3.125e6 + 2 * 20) / 2e9).epsilon(1e-6));
     // A message of 25 MB goes in, four come out.

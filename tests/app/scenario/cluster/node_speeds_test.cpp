@@ -96,7 +96,8 @@ TEST_CASE("node speeds: at shares of their peaks devices differ as their peaks d
     CHECK(compute_s("v100", "0.4") == Approx(10.6 / 15.7 * compute_s("p100", "0.4")));
 }
 
-// resnet-50.json: images per second of an A100 (80 GB) are 938 in tf32 and 2470 in fp16, those of a V100 1200 in fp16.
+// resnet-50.json: images per second of an A100 (80 GB) are 938 in tf32 and 2470 in fp16, those of a
+// V100 1200 in fp16.
 TEST_CASE("node speeds: a device has the workload's precision, unless it states its own") {
     const Small small;
     const std::string v100 =

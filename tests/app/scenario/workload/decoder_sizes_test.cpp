@@ -39,7 +39,8 @@ Study study_with(std::string_view workload, const std::vector<std::string>& sett
     return read_study(folder.write("scenario.json", scenario_with(workload)), settings);
 }
 
-// 8 sequences, three times two operations per multiply-accumulate, on a device of 100 Tflop/s that reaches half of it.
+// 8 sequences, three times two operations per multiply-accumulate, on a device of 100 Tflop/s that
+// reaches half of it.
 TEST_CASE("decoder sizes: a transformer by its sizes is charged for its parameters and its work") {
     const Study study = study_with(fmt::format(
         R"({{"profile": {}, "batch": 8, "device": {{"peak_flops": 1e14, "efficiency": 0.5}}}})",

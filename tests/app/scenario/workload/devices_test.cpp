@@ -55,10 +55,11 @@ const Device& device_called(const std::vector<Device>& devices, std::string_view
     return *std::ranges::find(devices, name, &Device::name);
 }
 
-// Units of a device, the multiply-accumulates of each in a cycle, and the clock in GHz. Tensor cores of NVIDIA do 64 dense
-// ones in fp16 in Volta and Turing, 256 (GA100) or 128 (GA102, Ada) in Ampere, 512 in Hopper, and half of them in tf32; a
-// compute unit of CDNA 3 does 1024 in fp16 and 128 in fp32. Cores and clocks: the sources in devices.json, and
-// glennklockwood.com for the A100 and the H100. The data sheet of the L40S is 1.2 % below its boost clock.
+// Units of a device, the multiply-accumulates of each in a cycle, and the clock in GHz. Tensor
+// cores of NVIDIA do 64 dense ones in fp16 in Volta and Turing, 256 (GA100) or 128 (GA102, Ada) in
+// Ampere, 512 in Hopper, and half of them in tf32; a compute unit of CDNA 3 does 1024 in fp16 and
+// 128 in fp32. Cores and clocks: the sources in devices.json, and glennklockwood.com for the A100
+// and the H100. The data sheet of the L40S is 1.2 % below its boost clock.
 struct Units {
     std::string device;
     Precision precision;
@@ -149,8 +150,8 @@ TEST_CASE("devices: the default efficiency is the median of nets of images in fp
     CHECK(std::abs(median(shares) - default_efficiency) <= 0.005);
 }
 
-// TinyLlama's authors state 56 % for their 24k tokens per second, llm.c's about 50 % for GPT-2 of 1.5B parameters. No
-// training reaches the peak of tensor cores.
+// TinyLlama's authors state 56 % for their 24k tokens per second, llm.c's about 50 % for GPT-2 of
+// 1.5B parameters. No training reaches the peak of tensor cores.
 TEST_CASE("devices: language models reach the share of the peak that their authors state") {
     const std::vector<Device> devices = device_table();
     const auto share = [&](std::string_view net, std::string_view device) {

@@ -90,8 +90,8 @@ TEST_CASE("models: every option is read") {
             {.vocabulary = 30, .context = 6, .width = 12, .heads = 4, .inner = 48, .layers = 2}));
 }
 
-// A run stores the activations of one panel of an LSTM's samples, but of eight panels of tokens of a
-// transformer: 8 samples of 32 steps.
+// A run stores the activations of one panel of an LSTM's samples, but of eight panels of tokens of
+// a transformer: 8 samples of 32 steps.
 TEST_CASE("models: the activations of a transformer are those of the sequences in memory at once") {
     const std::string language =
         R"({"kind": "artificial-language", "vocabulary": 30, "steps": 32, "train": 40, "test": 10})";

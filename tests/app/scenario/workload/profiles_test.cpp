@@ -33,9 +33,9 @@ struct Published {
 // others (published: 60.2M for ResNet-152, 336M for BERT-Large, 210M for Transformer).
 // Gradient sizes: Lin et al., ICLR 2018, Tables 3 and 4, where given. DeepSpeech is a stand-in:
 // only its 488.08 MiB are published, and the 0.74 MB of Table 4 are not reproduced.
-// Work of BERT-Large (of Base: 12 layers of 768): per token and layer 12 x 1024^2 and, for attention, 2 x 128 x 1024; one
-// pooler; 20 tokens decoded. Work of the Transformer: 12 and 16 x 1024^2 for the layers of the
-// encoder and the decoder, 32 x 1024^2 for the output.
+// Work of BERT-Large (of Base: 12 layers of 768): per token and layer 12 x 1024^2 and, for
+// attention, 2 x 128 x 1024; one pooler; 20 tokens decoded. Work of the Transformer: 12 and 16 x
+// 1024^2 for the layers of the encoder and the decoder, 32 x 1024^2 for the output.
 const std::vector<Published> published{
     {"alexnet", 60'965'224, 232.56, 724'406'816, 408'000},
     {"bert-base", 110'106'428, 420.02,

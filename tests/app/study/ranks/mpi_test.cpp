@@ -193,7 +193,8 @@ TEST_CASE("mpi: mpirun that is told to stop leaves the results that are there") 
     const Shell shell;
     (void)shell.folder.write("endless.json", timing(short_and_endless));
 
-    // Open MPI 5 no longer passes on what ranks say once it has been told to stop, so they say it to files.
+    // Open MPI 5 no longer passes on what ranks say once it has been told to stop, so they say it
+    // to files.
     const Outcome stopped = shell.run(R"(
         $mpirun -np 2 bash -c 'rank run endless.json --out o 2>said.$OMPI_COMM_WORLD_RANK' &
         until ls o/points/*.point; do sleep 0.02; done
