@@ -41,8 +41,11 @@ Mixing weigh(const NodeGraph& graph) {
 // Makes a rectangle of rows x columns; each node is joined to the next one in its row and column.
 NodeGraph rectangle(int rows, int columns, bool sides_joined) {
     PACELINE_CHECK(rows >= 1 && columns >= 1, "a rectangle has a row and a column or more");
+    // Two nodes are neighbors already; of one, Boost 1.74 joins sides with nodes that do not exist.
+    const auto joined = [&](int length) { return sides_joined && length > 2; };
     const boost::grid_graph<2, std::size_t> grid(
-        {static_cast<std::size_t>(columns), static_cast<std::size_t>(rows)}, sides_joined);
+        {static_cast<std::size_t>(columns), static_cast<std::size_t>(rows)},
+        {joined(columns), joined(rows)});
     NodeGraph graph = unconnected(rows * columns);
     const auto number = get(boost::vertex_index, grid);  // row by row
     for (const auto& edge : boost::make_iterator_range(edges(grid)))

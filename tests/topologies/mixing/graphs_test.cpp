@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include <Eigen/Eigenvalues>
@@ -35,6 +36,35 @@ std::vector<Mixing> all_of(int n) {
                             make_exponential_mixing(n), make_symmetric_exponential_mixing(n)};
     if ((n & (n - 1)) == 0) all.push_back(make_hypercube_mixing(n));
     return all;
+}
+
+TEST_CASE(
+    "graphs: grids and tori join a node with the next one of its row and column, of any size") {
+    for (int rows = 1; rows <= 6; ++rows)
+        for (int columns = 1; columns <= 6; ++columns)
+            for (const bool is_torus : {false, true}) {
+                CAPTURE(rows);
+                CAPTURE(columns);
+                CAPTURE(is_torus);
+                const Mixing mixing =
+                    is_torus ? make_torus_mixing(rows, columns) : make_grid_mixing(rows, columns);
+                REQUIRE(mixing.nodes() == rows * columns);
+                const auto steps = [&](int from, int to, int length) {
+                    const int apart = std::abs(from - to);
+                    return is_torus ? std::min(apart, length - apart) : apart;
+                };
+                for (int i = 0; i < mixing.nodes(); ++i) {
+                    std::vector<int> expected;
+                    for (int j = 0; j < mixing.nodes(); ++j)
+                        if (steps(i / columns, j / columns, rows) +
+                                steps(i % columns, j % columns, columns) <=
+                            1)
+                            expected.push_back(j);
+                    std::vector<int> heard;
+                    for (const MixingWeight& w : mixing.row(i)) heard.push_back(w.node);
+                    CHECK(heard == expected);
+                }
+            }
 }
 
 TEST_CASE(
