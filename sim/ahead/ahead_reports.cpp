@@ -5,7 +5,7 @@ namespace paceline {
 
 void Ahead::report(const AheadRun& run, int from, int to, Bytes bytes, Duration busy) {
     if (bytes == Bytes{0}) return;
-    network_.find_route(run.host(from), run.host(to), route_);
+    network_.find_route()(run.host(from), run.host(to), route_);
     network_.report_sum(route_, bytes, busy);
 }
 

@@ -92,10 +92,9 @@ AheadRun& Ahead::run_for(const AheadMember& member, int place, const PlacesOfHos
     run.begin(rounds, member.stream, begun_++, simulation_.running_kind());
     for (int i = 0; i < rounds.members; ++i) run.hosts[AheadRun::at(i)] = hosts(i);
     of_host_.resize(static_cast<std::size_t>(network_.hosts()));
-    const LinkOwners::Routes routes = owners_.claim(
-        run.rounds, run.hosts,
-        [this](int from, int to, Route& route) { network_.find_route(from, to, route); },
-        [this](LinkId link) { return network_.is_unlimited(link); });
+    const LinkOwners::Routes routes =
+        owners_.claim(run.rounds, run.hosts, network_.find_route(),
+                      [this](LinkId link) { return network_.is_unlimited(link); });
     run.by_events = !routes.have_owners || has_empty_chunks(rounds);
     run.has_halves = routes.have_halves && network_.has_half_wires();
     run.up.resize(run.has_halves && !rounds.passes_chunks() ? run.count() : 0);
@@ -194,7 +193,7 @@ Wire Ahead::wire(const AheadRun& run, int from, int to) {
     if (run.has_halves)
         return joined(network_.half_wire(owners_.up(sender)),
                       network_.half_wire(owners_.down(receiver)));
-    network_.find_route(sender, receiver, route_);
+    network_.find_route()(sender, receiver, route_);
     return network_.wire(sender, receiver, route_);
 }
 

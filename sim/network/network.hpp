@@ -73,6 +73,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -204,8 +205,10 @@ class Network {
         find_route_(from, to, route);
         return route;
     }
-    /// Replaces `route` by it; allocates nothing where it fits.
-    void find_route(int from, int to, Route& route) const { find_route_(from, to, route); }
+    /// Returns the function that replaces `route` by it; allocates nothing where it fits.
+    [[nodiscard]] const std::function<void(int from, int to, Route& route)>& find_route() const {
+        return find_route_;
+    }
     [[nodiscard]] int hosts() const { return hosts_; }
     /// Traffic over reserved links may be counted late; settle() makes it exact.
     [[nodiscard]] const Traffic& traffic(int host) const { return machines_.of(host); }
