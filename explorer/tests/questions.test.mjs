@@ -97,7 +97,7 @@ test("after an error the curves are marked as old, and nothing is exported", asy
   await page.fill("#bandwidth", "fast");
   await settled(page);
   assert.ok(await page.locator("#panel.old").count() === 1);
-  await page.click("[data-download=json]");
+  await page.click("[data-download=svg]");
   assert.match(await text(page, "status"), /earlier entries/);
   await page.fill("#bandwidth", "1Gbps");
   await settled(page);
