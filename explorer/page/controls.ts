@@ -196,9 +196,10 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     ...deviceFields(state, change),
     algorithmsField(state, change),
     field("wire", "Numbers on the wire", selected("wire", [["", "as each algorithm has them"], ...pairs(["fp32", "fp16", "bf16"])], state.wire, (wire) => change({ wire }))),
+    linkField(state, change),
     slider("bandwidth", "Bandwidth of a link", state.bandwidth, bandwidths, (bandwidth) => change({ bandwidth })),
     slider("second", "Second bandwidth (empty: none)", state.second, bandwidths, (second) => change({ second })),
-    slider("latency", "Latency of a link", state.latency, latencies, (latency) => change({ latency })),
+    ...(state.link === "" ? [slider("latency", "Latency of a link", state.latency, latencies, (latency) => change({ latency }))] : []),
     slider("nodes", "Nodes, up to", state.nodes, counts(1024), (nodes) => change({ nodes })),
     ...machineFields(state, change),
     field("fabric", "Fabric", selected("fabric", pairs([...fabrics]), state.fabric, (fabric) => change({ fabric: fabric as State["fabric"] }))),
@@ -208,6 +209,15 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
       field("memory", "Memory of a device (GB)", entry("memory", state.memory, (memory) => change({ memory })))),
     slider("jitter", "Jitter of compute (log-normal sigma)", state.jitter, linear(0, 1, 0.05), (jitter) => change({ jitter })),
     slider("straggler", "Straggler: times as long, one node a step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
+}
+
+// A preset has a latency and a share of payload of its own; its bandwidth goes into the control, where it may be changed.
+function linkField(state: State, change: Change): HTMLElement {
+  const presets = names.links.map((link): Choice => [link.name, `${link.name}, ${link.bandwidth}`]);
+  return field("link", "Link", selected("link", [["", "by its figures"], ...presets], state.link, (link) => {
+    const preset = names.links.find((one) => one.name === link);
+    change({ link, ...(preset === undefined ? {} : { bandwidth: preset.bandwidth, second: "" }) });
+  }));
 }
 
 function netField(state: State, change: Change): HTMLElement {

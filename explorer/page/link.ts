@@ -105,7 +105,7 @@ const readers: { [Key in keyof State]: Reader<State[Key]> } = {
   net: entry, device: entry, precision: entry, efficiency: entry,
   batch: entry, stepTime: entry,
   fabric: oneOf(fabrics),
-  bandwidth: entry, second: entry, latency: entry, nodes: entry, devices: entry, bus: entry, cards: entry,
+  link: entry, bandwidth: entry, second: entry, latency: entry, nodes: entry, devices: entry, bus: entry, cards: entry,
   wire: entry, target: entry, samples: entry, memory: entry, jitter: entry, straggler: entry,
   preset: entry,
   algorithms, file, files,

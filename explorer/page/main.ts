@@ -17,7 +17,7 @@ const titles: Record<View, string> = { speedup: "Speedup", bandwidth: "Bandwidth
 const pretty = (json: Json): string => JSON.stringify(json, null, 2);
 
 // Changes of these show other controls.
-const rebuilding = ["view", "net", "device", "precision", "algorithms", "files"];
+const rebuilding = ["view", "link", "net", "device", "precision", "algorithms", "files"];
 const ownHistory = 1500; // ms: changes that follow each other faster are one step back
 
 const copy = (text: string, done: string, refused: string): void =>

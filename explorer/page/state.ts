@@ -19,6 +19,7 @@ export interface State {
   batch: string;
   stepTime: string; // where the device is "step time"
   fabric: Fabric;
+  link: string; // a preset of links, whose latency and efficiency hold; empty: none
   bandwidth: string;
   second: string; // the second bandwidth; empty: none
   latency: string;
@@ -44,7 +45,7 @@ export const dgc: Json = { label: "DGC", kind: "dgc", codec: { kind: "dgc", dens
 export function firstState(): State {
   return {
     view: "speedup", net: "resnet-50", device: "step time", precision: "fp32", efficiency: "", batch: "64", stepTime: "150ms",
-    fabric: "star", bandwidth: "1Gbps", second: "10Gbps", latency: "0s", nodes: "64", devices: "1", bus: "pcie-3.0-x16", cards: "1",
+    fabric: "star", link: "", bandwidth: "1Gbps", second: "10Gbps", latency: "0s", nodes: "64", devices: "1", bus: "pcie-3.0-x16", cards: "1",
     wire: "", target: "90", samples: "", memory: "", jitter: "0", straggler: "1", algorithms: [dense, dgc], preset: "", file: null, files: {},
   };
 }
@@ -100,7 +101,7 @@ export function nodeCounts(most: number): number[] {
 }
 
 function fabricOf(state: State, bandwidth: string): Json {
-  const link = { bandwidth, latency: durationOf(state.latency, "latency") };
+  const link = state.link === "" ? { bandwidth, latency: durationOf(state.latency, "latency") } : { preset: state.link, bandwidth };
   if (state.fabric === "leaf-spine") return { kind: "leaf-spine", link, hosts_per_leaf: 8, spines: 2, oversubscription: 2 };
   return { kind: state.fabric, link };
 }
@@ -206,7 +207,7 @@ export function overBandwidth(state: State): Json {
 /// Returns the control that a path of the engine concerns; the algorithms' for what is inside them.
 export function controlOf(path: string): string | null {
   const rules: [RegExp, string][] = [
-    [/cluster\.fabric.*bandwidth/, "bandwidth"], [/cluster\.bus/, "bus"], [/latency/, "latency"], [/cluster\.nics/, "cards"], [/nodes_per|devices_per_node/, "devices"],
+    [/cluster\.fabric.*preset/, "link"], [/cluster\.fabric.*bandwidth/, "bandwidth"], [/cluster\.bus/, "bus"], [/latency/, "latency"], [/cluster\.nics/, "cards"], [/nodes_per|devices_per_node/, "devices"],
     [/cluster\.fabric/, "fabric"], [/cluster\.nodes/, "nodes"], [/compute_jitter/, "jitter"], [/stragglers/, "straggler"],
     [/workload\.batch/, "batch"], [/workload\.device/, "device"], [/workload\.precision/, "precision"], [/workload\.efficiency/, "efficiency"], [/step_time|gradient_time/, "stepTime"], [/workload/, "net"],
     [/algorithm/, "algorithms"],

@@ -23,7 +23,7 @@ const isWhole = (x, levels) => (typeof x === "number" ? Number.isFinite(x) : typ
 
 // What a value must be, written anew; a key of the state that is missing here fails the tests.
 const may = {
-  view: (x) => views.includes(x), net: isEntry, device: isEntry, precision: isEntry, efficiency: isEntry, bus: isEntry, cards: isEntry, wire: isEntry, target: isEntry,
+  view: (x) => views.includes(x), net: isEntry, device: isEntry, precision: isEntry, efficiency: isEntry, bus: isEntry, cards: isEntry, link: isEntry, wire: isEntry, target: isEntry,
   samples: isEntry, memory: isEntry, preset: isEntry,
   fabric: (x) => ["star", "leaf-spine", "fat-tree", "ring"].includes(x),
   batch: isEntry, stepTime: isEntry, bandwidth: isEntry, second: isEntry, latency: isEntry, nodes: isEntry, devices: isEntry, jitter: isEntry, straggler: isEntry,
@@ -34,7 +34,7 @@ const may = {
 
 const full = () => ({
   view: "table", net: "my net", device: "v100", batch: "32", stepTime: "80ms", fabric: "ring", bandwidth: "3Gbps", second: "", latency: "40us", nodes: "4",
-  precision: "bf16", efficiency: "40", bus: "nvlink-1", cards: "2", wire: "bf16", target: "75", samples: "1e9", memory: "80", preset: "dgc-speedup",
+  precision: "bf16", efficiency: "40", bus: "nvlink-1", cards: "2", link: "10GbE-tcp", wire: "bf16", target: "75", samples: "1e9", memory: "80", preset: "dgc-speedup",
   devices: "2", jitter: "0.2", straggler: "3", algorithms: [{ label: "a", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, exact: true, mixing: [[1, 0.5], [null]] }],
   file: { name: "mine.json", text: "{}\n💥 \" # % \u0000" }, files: { "my-net.json": "{}", "__proto__": "a,b", constructor: "c" },
 });

@@ -137,6 +137,18 @@ test("precision, an estimate, the wire, a bus and cards reach the scenario", asy
   assert.equal(scenario.algorithm.wire, "bf16");
 });
 
+test("a preset of links has its own latency and payload, and its bandwidth goes into the control", async () => {
+  await show({ nodes: "4" });
+  for (const { name, bandwidth } of names.links.filter((link) => /GbE|infiniband|lte/.test(link.name))) {
+    await page.selectOption("#link", name);
+    await settled(page);
+    assert.equal(await page.inputValue("#bandwidth"), bandwidth, name);
+    assert.match(await text(page, "status"), /6 points/, name);
+    assert.deepEqual(JSON.parse(await page.evaluate(() => window.explorer.scenario())).cluster.fabric.link, { preset: name, bandwidth });
+  }
+  assert.equal(await page.locator("#latency").count(), 0);
+});
+
 test("which bandwidth for an efficiency: the answers are those of paceline solve", async () => {
   await show({ view: "bandwidth", nodes: "8", target: "80", algorithms: [{ label: "dense", kind: "dense" }, { label: "local", kind: "local-sgd", period: 4 }] });
   const table = await page.evaluate(() => [...document.querySelectorAll("#reach tr")].map((row) => [...row.cells].map((cell) => cell.textContent)));
