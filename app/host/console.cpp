@@ -17,14 +17,14 @@ namespace paceline {
 
 namespace {
 
-struct Stream {
+struct StandardStream {
     int error = 0;         // the first one; 0: none
     bool cut_off = false;  // the last text was written in part
 };
 
 struct Streams {
     std::mutex mutex;
-    std::array<Stream, 3> of{};  // [descriptor]
+    std::array<StandardStream, 3> of{};  // [descriptor]
 };
 
 Streams& streams() {
@@ -50,7 +50,7 @@ int write_whole(int descriptor, std::string_view& text) {
 
 void say_to(int descriptor, std::string_view text) {
     const std::scoped_lock lock(streams().mutex);
-    Stream& stream = streams().of.at(static_cast<std::size_t>(descriptor));
+    StandardStream& stream = streams().of.at(static_cast<std::size_t>(descriptor));
     // After a text that was cut off, this one gets a line of its own.
     std::string_view line_end = stream.cut_off ? "\n" : "";
     std::string_view rest = text;
@@ -67,7 +67,7 @@ void bring_to_the_disk(int descriptor) {
     const std::scoped_lock lock(streams().mutex);
     const int copy = ::dup(descriptor);
     if (copy < 0 || ::close(copy) == 0) return;
-    Stream& stream = streams().of.at(static_cast<std::size_t>(descriptor));
+    StandardStream& stream = streams().of.at(static_cast<std::size_t>(descriptor));
     if (stream.error == 0) stream.error = errno;
 }
 
@@ -103,7 +103,7 @@ int code_after_printing(int code) {
     say_what_failed(STDERR_FILENO, "standard error", stdout);
     say_what_failed(STDOUT_FILENO, "standard output", stderr);
     bool failed = false;
-    for (const Stream& stream : streams().of) failed = failed || stream.error != 0;
+    for (const StandardStream& stream : streams().of) failed = failed || stream.error != 0;
     return failed && code == 0 ? 1 : code;
 }
 
