@@ -67,6 +67,13 @@ function copyButton(command: string): HTMLElement {
 }
 const listOf = (facts: string[]): Node[] => (facts.length === 0 ? [] : [el("ul", { class: "facts" }, ...facts.map((fact) => el("li", {}, fact)))]);
 
+// Draws what has come once a frame, and what there is in the end: results come faster than charts are drawn.
+function perFrame(paint: () => void): { soon: () => void; now: () => void } {
+  let frame = 0;
+  const now = (): void => { cancelAnimationFrame(frame); frame = 0; paint(); };
+  return { now, soon: () => { frame ||= requestAnimationFrame(now); } };
+}
+
 async function warn(run: Run): Promise<void> {
   const answer = await run.group.ask({ do: "study", scenario: run.scenario, files: run.state.files, report: true });
   showWarnings(answer["warnings"] as string[]);
@@ -79,20 +86,21 @@ async function runSpeedup(run: Run): Promise<void> {
   run.command = commandOf("run", run.scenario, state.files);
   const evaluations: Evaluation[] = [];
   let study: Study | null = null;
-  const show = (r: Results) => {
-    run.results = r;
-    progress(r);
+  const painting = perFrame(() => {
+    const r = run.results;
+    if (r === null || run.group.cancelled) return;
     if (state.view === "table") return showTable(r.study, r.rows());
     if (r.study.trains) return;
     const charts = speedupCharts(r, target);
     if (charts.length > 0) draw(state.view, charts);
     else showTable(r.study, r.rows());
-  };
+  });
   await runStudy(run.group, run.scenario, state.files, {
     study: (s) => { study = s; },
-    point: show,
+    point: (r) => { run.results = r; progress(r); painting.soon(); },
     evaluation: (e) => { evaluations.push(e); if (study !== null && state.view !== "table") draw(state.view, trainingCharts(study, evaluations)); },
   });
+  painting.now();
   if (run.results !== null) showFacts(...listOf(lastFacts(run.results, samplesOf(state), memoryOf(state))));
   await warn(run);
 }
