@@ -64,7 +64,7 @@ test("a student: where DGC and dense SGD cross for three nets, and DecentLaM aga
     assert.match(await text(page, "facts"), /DGC (stops paying at [\d.]+[GMT]bps|and dense do not cross)/, net);
     const { content } = await figure(page, "svg");
     const crossing = /stops paying at ([\d.]+[GMT]bps)/.exec(await text(page, "facts"));
-    if (crossing !== null) assert.ok(content.toString().includes(crossing[1]), net);
+    if (crossing !== null && bits(crossing[1]) <= 400e9) assert.ok(content.toString().includes(crossing[1]), `${net}: ${crossing[1]}`); // what the charts show
   }
   await view(page, "training");
   const rows = rowsOf(await csvOf(page));
