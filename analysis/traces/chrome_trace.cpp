@@ -307,7 +307,8 @@ void Writer::name_processes() {
         put(R"({{"ph":"M","name":"process_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
             pid(number), thread, escaped(text));
         next_event();
-        put(R"({{"ph":"M","name":"process_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
+        put(R"({{"ph":"M","name":"process_sort_index","pid":{},"tid":{},)"
+            R"("args":{{"sort_index":{}}}}})",
             pid(number), thread, number);
     };
     for (int number = 0; number < links_process(); ++number)
@@ -328,7 +329,8 @@ void Writer::name_threads() {
         put(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
             pid(lane.process), lane.thread, name);
         next_event();
-        put(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
+        put(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},)"
+            R"("args":{{"sort_index":{}}}}})",
             pid(lane.process), lane.thread, i);
     }
 }
@@ -373,7 +375,8 @@ void Writer::begin_slice(const Lane& lane, const TraceSlice& slice) {
 void Writer::begin_message(const Lane& lane, const TraceMessage& message) {
     const bool in = receives(lane.kind);
     const Time begin = in ? reception_of(message, record_.end()).value().begin : message.begin;
-    put(R"({{"ph":"B","cat":"message","name":"message {} {}, {}","pid":{},"tid":{},"ts":{},"args":)",
+    put(R"({{"ph":"B","cat":"message","name":"message {} {}, {}",)"
+        R"("pid":{},"tid":{},"ts":{},"args":)",
         in ? "from" : "to", escaped(name_of_host(in ? message.from : message.to)),
         short_size(message.size), pid(lane.process), lane.thread, microseconds(begin));
     put(R"({{"bytes":{},"from":"{}","to":"{}","stream":"{}","latency_us":{})", message.sent.count,
@@ -393,7 +396,8 @@ void Writer::begin_message(const Lane& lane, const TraceMessage& message) {
 void Writer::write_cut() {
     if (!record_.cut_at()) return;
     next_event();
-    put(R"({{"ph":"i","s":"g","name":"the trace is cut here: limit of {} events","pid":1,"tid":{},"ts":{}}})",
+    put(R"({{"ph":"i","s":"g","name":"the trace is cut here: limit of {} events",)"
+        R"("pid":1,"tid":{},"ts":{}}})",
         record_.filter().limit, lanes_.empty() ? 1 : lanes_.front().thread,
         microseconds(*record_.cut_at()));
 }

@@ -113,16 +113,16 @@ class Page {
     this.soon();
   }
 
+  // A step back and a reload have the whole state; a link has what an address holds.
   private restore(): void {
-    const read = fromAddress(location.hash);
+    const read = history.state === null ? fromAddress(location.hash) : { state: { ...firstState(), ...(history.state as State) } };
     if ("problem" in read) return this.firstView(read.problem);
     const { preset } = read.state;
     if (preset !== "") {
       if (!Object.hasOwn(presets, preset)) return this.firstView(`preset should be the name of a shipped scenario, but is ${JSON.stringify(preset)}`);
       read.state.file = { name: `${preset}.json`, text: pretty(presets[preset]!) };
     }
-    const kept = history.state as Partial<Pick<State, "file" | "files">> | null;
-    this.state = { ...read.state, ...(kept?.files ? { files: kept.files } : {}), ...(kept?.file ? { file: kept.file } : {}) };
+    this.state = read.state;
     this.lastChange = { what: "", at: 0 };
     this.linked = location.hash.length > 1;
     this.notice = "";
@@ -139,14 +139,12 @@ class Page {
     if (this.linked && error instanceof Error && !isExpected(error)) this.fallBack(error);
   }
 
-  // The address has the state but for files, which the history keeps. A step back undoes what was changed at a time.
+  // The address has the state but for files; the history has all of it. A step back undoes what was changed at a time.
   private keepAddress(asStep: boolean): void {
-    const { file, files, preset } = this.state;
-    const address = toAddress(this.state);
-    const kept = { file: preset === "" ? file : null, files };
-    const write = (state: unknown) => (asStep ? history.pushState(state, "", address || location.pathname) : history.replaceState(state, "", address || location.pathname));
+    const address = toAddress(this.state) || location.pathname;
+    const write = (state: State | null) => (asStep ? history.pushState(state, "", address) : history.replaceState(state, "", address));
     try {
-      write(kept);
+      write(this.state);
     } catch { // files that are too large for a history; and Safari takes a hundred addresses in thirty seconds
       try { write(null); } catch { /* the next change is kept */ }
     }

@@ -127,13 +127,15 @@ async function runBandwidth(run: Run): Promise<void> {
   run.scenario = await inWholePeriods(run, overBandwidth(state));
   run.command = commandOf("run", run.scenario, state.files);
   const marks: { x: number; label: string }[] = bandwidthsOf(state).map((text) => ({ x: bitsPerSecond(text)!, label: text }));
-  const results = await runStudy(group, run.scenario, state.files, { point: (r) => { run.results = r; progress(r); draw(state.view, bandwidthCharts(r, marks, target)); } });
+  const painting = perFrame(() => { if (run.results !== null && !group.cancelled) draw(state.view, bandwidthCharts(run.results, marks, target)); });
+  const results = await runStudy(group, run.scenario, state.files, { point: (r) => { run.results = r; progress(r); painting.soon(); } });
+  painting.now();
   status(`${results.study.points.length} points; looking for crossings and for the bandwidth of ${target * 100} % ...`);
   const searches = searchesOf(run);
   const crossings = await Promise.all(searches.slice(1).map((search) => crossingsOf(run, searches[0]!, search)));
   for (const { changes, search } of crossings)
     for (const c of changes) marks.push({ x: c.at, label: `${search.label} ${turn(c)}` });
-  draw(state.view, bandwidthCharts(results, marks, target));
+  painting.now();
   const list = el("ul", { class: "facts" }, ...crossings.flatMap(({ changes, search, command }) => {
     const against = searches[0]!.label;
     const facts = changes.length === 0 ? [`${search.label} and ${against} do not cross from 1 Mbps to 10 Tbps on ${state.nodes.trim()} nodes. `]
