@@ -17,6 +17,10 @@ export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core
 export const folder = mkdtempSync(join(tmpdir(), "explorer-"));
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
+// A locale of UTF-8, without which Chromium names a download "download" where its name is not ASCII. Firefox's sandboxes
+// are off for the reason of --no-sandbox: they need what a container may forbid.
+const sandboxes = ["CONTENT", "GMP", "RDD", "SOCKET_PROCESS", "UTILITY"].map((name) => [`MOZ_DISABLE_${name}_SANDBOX`, "1"]);
+const env = { ...process.env, LC_ALL: "C.UTF-8", ...Object.fromEntries(sandboxes) };
 export let browser, address, page, complaints;
 let server;
 
@@ -27,8 +31,8 @@ before(async () => {
     if (found) resolve(found[0]);
   }));
   browser = process.env.PAGE_BROWSER === "firefox"
-    ? await firefox.launch({ executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", channel: "moz-firefox" })
-    : await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags });
+    ? await firefox.launch({ executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", channel: "moz-firefox", env })
+    : await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: flags, env });
   page = await openPage();
 });
 
@@ -44,7 +48,7 @@ export async function openPage(hash = "", options = {}) {
   made.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") complaints.push(m.text()); });
   made.on("pageerror", (e) => complaints.push(String(e)));
   made.on("request", (r) => { if (!r.url().startsWith(address) && !/^(data|blob):/.test(r.url())) complaints.push(`asked ${r.url()}`); });
-  await made.goto(address + hash);
+  await made.goto(address + hash, { timeout: 120_000 });
   await idle(made);
   return made;
 }
