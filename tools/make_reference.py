@@ -47,7 +47,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection", "coding_step",
           "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
-          "entry_bits", "coding", "slice", "in_flight",
+          "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels",
           "library_choice", "edges"}
 
 # Titles of definitions that are not their names.

@@ -173,14 +173,38 @@ std::int64_t slices_of_chunk(int n, Bytes size, const Slices& cut) {
         1, longest / cut.slice.count + (longest % cut.slice.count > 0 ? 1 : 0));
 }
 
+// Returns the most of i a + j b with i x + j y <= room, i and j >= 0. Of the pair that gains less
+// per room there are fewer than the other one needs, since so many of it could be exchanged.
+Duration most_of_two(std::int64_t room, std::int64_t x, Duration a, std::int64_t y, Duration b) {
+    if (static_cast<double>(a.count()) * static_cast<double>(y) <
+        static_cast<double>(b.count()) * static_cast<double>(x)) {
+        std::swap(x, y);
+        std::swap(a, b);
+    }
+    Duration most{};
+    for (std::int64_t j = 0; (j == 0 || b > Duration{}) && j < x && j * y <= room; ++j)
+        most = std::max(most, sum(multiple(j, b), multiple((room - j * y) / x, a)));
+    return most;
+}
+
+// What grants and data that have not come hold up the last of `last + 1` slices.
+Duration held_up(std::int64_t last, std::int64_t k, Duration t, const Slices& cut,
+                 const IdleStar& star) {
+    const Duration data = star.latency - multiple(k - 1, t);
+    const Duration grant = sum(star.latency, star.latency) - multiple(cut.slots - 1, t);
+    return most_of_two(last, k, std::max(data, Duration{}), cut.slots, std::max(grant, Duration{}));
+}
+
 Duration pipeline_time(std::int64_t steps, int n, Bytes size, const Slices& cut,
                        const IdleStar& star) {
     const std::int64_t k = slices_of_chunk(n, size, cut);
     const std::int64_t w = std::min<std::int64_t>(cut.in_flight, k);
     const Bytes slice = longest_chunk(longest_chunk(size, n), static_cast<int>(k));
     const Duration t = slice / star.bandwidth;
-    const Duration period = std::max(multiple(w, t), sum(t, star.latency));
     const std::int64_t last = steps * k - 1;
+    if (cut.slots > 0)
+        return sum(sum(multiple(last + 1, t), held_up(last, k, t, cut, star)), star.latency);
+    const Duration period = std::max(multiple(w, t), sum(t, star.latency));
     return sum(sum(multiple(last / w, period), multiple(last % w, t)), sum(t, star.latency));
 }
 
@@ -202,9 +226,11 @@ std::optional<Duration> chain_time(int n, Bytes size, const Slices& cut, const I
     if (n == 1) return Duration{};
     const std::int64_t k = slices_of_chunk(1, size, cut);
     const Duration t = longest_chunk(size, static_cast<int>(k)) / star.bandwidth;
+    const Duration steady = sum(multiple(n - 1, sum(star.latency, t)), multiple(k - 1, t));
+    if (cut.slots > 0) return started(n, star, sum(steady, held_up(k - 1, k, t, cut, star)));
     const bool stalls = multiple(cut.in_flight, t) < sum(multiple(2, t), star.latency);
     if (stalls && k > cut.in_flight) return std::nullopt;
-    return started(n, star, sum(multiple(n - 1, sum(star.latency, t)), multiple(k - 1, t)));
+    return started(n, star, steady);
 }
 
 Duration tree_all_reduce_time(int n, Bytes size, const IdleStar& star) {

@@ -106,13 +106,14 @@ Duration binomial_reduce_time(int n, Bytes size, const IdleStar& star);
 Duration broadcast_at_once_time(int n, Bytes size, const IdleStar& star);
 
 /// k slices of time t per chunk, w = min(in flight, k) of them under way, Q = 2(n-1)k, P = max(w t,
-/// t + L): floor((Q-1)/w) P + ((Q-1) mod w) t + t + L. Exact if n k divides S.
+/// t + L): floor((Q-1)/w) P + ((Q-1) mod w) t + t + L. With w slots: t Q + L + max over i k + j w <
+/// Q of i (L - (k-1) t) + j (2 L - (w-1) t). Exact if n k divides S.
 Duration pipelined_ring_all_reduce_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
 /// The same for Q = (n-1)k, plus L + t(S - S/n).
 Duration pipelined_ring_reduce_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
 
-/// (n-1) (L + t) + (k-1) t for k slices of time t, if w t >= 2 t + L or k <= w; else empty. Exact
-/// if k divides S.
+/// (n-1) (L + t) + (k-1) t for k slices of time t, if w t >= 2 t + L or k <= w; else empty. With w
+/// slots, floor((k-1)/w) max(0, 2 L - (w-1) t) more. Exact if k divides S.
 std::optional<Duration> chain_time(int n, Bytes size, const Slices& cut, const IdleStar& star);
 
 /// The reduce, then the broadcast.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
+#include "app/questions/slot_window.hpp"
 #include "app/questions/what_if.hpp"
 #include "app/run/step_costs.hpp"
 
@@ -303,6 +304,18 @@ void add_overlap(Explanation& e, const Runs& runs) {
     e.overlap = overlap;
 }
 
+void add_note_on_slots(Explanation& e, const Scenario& scenario) {
+    const auto window = binding_slots(scenario);
+    if (!window) return;
+    e.notes.push_back(fmt::format(
+        "the slots of the ring bind from worker {} to worker {}: {} of {} bytes are on the line for "
+        "{:.3g} ms, and the first is granted again after {:.3g} ms, so that at most {:.3g} of the "
+        "line's {:.3g} Gbps are used; more \"channels\" or a larger \"buffer\" help",
+        window->from, window->to, window->slots, window->slice.count,
+        1e3 * to_seconds(window->on_the_line), 1e3 * to_seconds(window->returns),
+        8e-9 * window->most_bytes_per_s, 8e-9 * window->line_bytes_per_s));
+}
+
 void add_note_on_noise(Explanation& e) {
     constexpr double much = -0.005;  // of a step
     const double least = much * e.ladder.front().step_s;
@@ -336,6 +349,7 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     add_what_is_left(e, base, runs.of_ladder.back(), runs.coding_alone);
     add_overlap(e, runs);
     add_note_on_noise(e);
+    add_note_on_slots(e, base);
     LinkLoads loads = link_loads(base, e.as_is, use);
     e.kinds = std::move(loads.kinds);
     e.most_loaded = std::move(loads.most_loaded);

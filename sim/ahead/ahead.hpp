@@ -58,7 +58,8 @@ struct PlacesOfHosts {
     }
 };
 
-/// A round that was open when its collective was handed over.
+/// A round that was open when its collective was handed over. Of a ring with slots, lane 0 has the
+/// first round whose message has not drained, and each other lane one of the next to be received.
 struct OpenLane {
     int round = -1;       // -1: all rounds of this lane have ended
     Join join{1};         // complete once what it waits for has happened
@@ -66,6 +67,7 @@ struct OpenLane {
     int awaits = -1;      // host whose message has not been delivered
     bool relays = false;  // sends its message once the other has been delivered
     MessageId message{};  // that it sends
+    Time posts{};         // of a slot: when the receiver is ready
 };
 
 /// What a collective that runs ahead knows of a member that is in it.
@@ -96,7 +98,8 @@ class AheadTicket {
     [[nodiscard]] Join& join() { return member_.join; }
     [[nodiscard]] bool has_ended() const { return entered_ && member_.lanes.empty(); }
     [[nodiscard]] bool was_handed_over() const { return !member_.lanes.empty(); }
-    /// After a handover, the open round of lane `round mod in_flight`.
+    /// After a handover, the open round of lane `round mod in_flight`; of a ring with slots, lane 0
+    /// sends, and 1 + `round mod slots` receives.
     [[nodiscard]] OpenLane& lane(int number) { return member_.lane(number); }
 
   private:

@@ -21,27 +21,43 @@ void Ahead::hand_over(AheadRun& run) {
         i = 0;  // it may be gone
     }
     ++handed_over_;
-    replay(run);
+    if (run.rounds.slots == 0) replay(run);
     std::vector<AheadMember*> members = std::exchange(run.members, {});
     run.members.resize(run.count());
     run.by_events = true;
     if (run.inside > 0) --reservations_.active;
     run.inside = 0;
-    for (int place = 0; place < run.rounds.members; ++place)
-        if (AheadMember* const member = members[AheadRun::at(place)])
-            open_lanes(run, place, *member);
-    hand_over_messages(run, members);
+    if (run.rounds.slots > 0) {
+        hand_over_slots(run, members);
+    } else {
+        for (int place = 0; place < run.rounds.members; ++place)
+            if (AheadMember* const member = members[AheadRun::at(place)])
+                open_lanes(run, place, *member);
+        hand_over_messages(run, members);
+    }
     for (AheadMember* const member : members)
         if (member != nullptr) member->join.arrive();
     if (run.entered == run.rounds.members) retire(run);
+}
+
+// Of what happens at that time to a message of the member.
+bool Ahead::has_happened(const AheadRun& run, Time at, EventRank rank, int place) const {
+    if (run.takes_no_time) return at < simulation_.now();
+    return simulation_.has_fired(at, {rank, run.host(place), run.stream});
+}
+
+// The member is not in the collective any more.
+void Ahead::let_go(AheadRun& run, int place, AheadMember& member) {
+    simulation_.cancel(run.ends[AheadRun::at(place)]);
+    of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
+    member.run = nullptr;
 }
 
 // Runs the recurrence again, up to now.
 void Ahead::replay(AheadRun& run) {
     run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
     run.times.until([this, &run](Time at, EventRank rank, int place) {
-        if (run.takes_no_time) return at < simulation_.now();
-        return simulation_.has_fired(at, {rank, run.host(place), run.stream});
+        return has_happened(run, at, rank, place);
     });
     if (network_.reports_sums())
         run.times.report_to([this, &run](int from, int to, const RoundMessage& message) {
@@ -53,8 +69,10 @@ void Ahead::replay(AheadRun& run) {
             const RoundTimes::Frontier frontier = run.ring.run_before(simulation_.now());
             run.traffic.resize(run.count());
             for (int place = 0; place < run.rounds.members; ++place)
-                run.traffic[AheadRun::at(place)] = ring_traffic(run, place, frontier.round);
-            if (network_.reports_sums()) report_ring(run, frontier.round);
+                run.traffic[AheadRun::at(place)] =
+                    ring_traffic(run, place, frontier.round, frontier.round);
+            for (int place = 0; place < run.rounds.members && network_.reports_sums(); ++place)
+                report_ring(run, place, frontier.round);
             run.times.resume(frontier, run.traffic);
             return;
         }
@@ -66,9 +84,7 @@ void Ahead::replay(AheadRun& run) {
 // Counts what the member has exchanged, and notes what its open rounds wait for.
 void Ahead::open_lanes(AheadRun& run, int place, AheadMember& member) {
     const RoundTimes& times = run.times;
-    simulation_.cancel(run.ends[AheadRun::at(place)]);
-    of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
-    member.run = nullptr;
+    let_go(run, place, member);
     RoundTraffic traffic = times.traffic(place);
     const int width = run.rounds.open_rounds();
     member.lanes = std::vector<OpenLane>(static_cast<std::size_t>(width));

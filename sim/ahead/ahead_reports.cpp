@@ -14,15 +14,17 @@ void Ahead::report_message(const AheadRun& run, int from, int to, const RoundMes
     report(run, from, to, message.size, message.drain - message.set_out - overhead);
 }
 
-void Ahead::report_ring(const AheadRun& run, int rounds) {
-    const int n = run.rounds.members;
-    for (int place = 0; place < n; ++place)
-        report(run, place, place + 1 < n ? place + 1 : 0, run.ring.sent(place, rounds),
-               run.ring.on_wire(place, rounds, run.ring_wires[AheadRun::at(place)]));
+void Ahead::report_ring(const AheadRun& run, int place, int rounds) {
+    report(run, place, run.next(place), run.chunks().sent(place, rounds),
+           run.chunks().on_wire(place, rounds, run.ring_wires[AheadRun::at(place)]));
 }
 
 void Ahead::report_all(AheadRun& run) {
-    if (run.rounds.passes_chunks()) return report_ring(run, run.rounds.count);
+    if (run.rounds.passes_chunks()) {
+        for (int place = 0; place < run.rounds.members; ++place)
+            report_ring(run, place, run.rounds.count);
+        return;
+    }
     run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
     run.times.report_to([this, &run](int from, int to, const RoundMessage& message) {
         report_message(run, from, to, message);

@@ -157,30 +157,38 @@ constexpr int messages_between_looks = 1 << 26;
 
 bool Ahead::run_ring(AheadRun& run) {
     find_ring_wires(run);
-    if (!run.ring.begin(run.rounds, run.ring_wires, run.entries)) return false;
+    const bool has_slots = run.rounds.slots > 0;
+    if (has_slots ? !run.slots.begin(run.rounds, run.ring_wires, run.way_back, run.entries)
+                  : !run.ring.begin(run.rounds, run.ring_wires, run.entries))
+        return false;
     if (run.takes_no_time) {
         schedule_end_of_all(run);
         return true;
     }
+    return has_slots ? run_times(run, run.slots) : run_times(run, run.ring);
+}
+
+template <class Times>
+bool Ahead::run_times(AheadRun& run, Times& times) {
     // A stop is noticed within some hundredths of a second; then the run ends, whichever way this
     // goes on.
     const int rounds = std::max(1, messages_between_looks / run.rounds.members);
-    while (!run.ring.run_on(rounds))
+    while (!times.run_on(rounds))
         if (simulation_.is_to_stop()) return false;
-    run.ring.run_to_end();
-    if (run.ring.ends_at_once()) return false;
+    times.run_to_end();
+    if (times.ends_at_once()) return false;
     for (int place = 0; place < run.rounds.members; ++place)
-        schedule_end(run, place, run.ring.end(place), run.ring.ends_by(place));
+        schedule_end(run, place, times.end(place), times.ends_by(place));
     return true;
 }
 
-// What a member exchanges in the first rounds.
-RoundTraffic Ahead::ring_traffic(const AheadRun& run, int place, int rounds) {
-    const int before = place > 0 ? place - 1 : run.rounds.members - 1;
-    RoundTraffic traffic{.messages = rounds};
-    if (run.ring_wires[AheadRun::at(place)].apart) traffic.sent = run.ring.sent(place, rounds);
+// What a member exchanges in its first rounds.
+RoundTraffic Ahead::ring_traffic(const AheadRun& run, int place, int sent, int received) {
+    const int before = run.before(place);
+    RoundTraffic traffic{.messages = received};
+    if (run.ring_wires[AheadRun::at(place)].apart) traffic.sent = run.chunks().sent(place, sent);
     if (run.ring_wires[AheadRun::at(before)].apart)
-        traffic.received = run.ring.sent(before, rounds);
+        traffic.received = run.chunks().sent(before, received);
     return traffic;
 }
 
@@ -199,9 +207,16 @@ Wire Ahead::wire(const AheadRun& run, int from, int to) {
 
 void Ahead::find_ring_wires(AheadRun& run) {
     run.ring_wires.resize(run.count());
-    const int n = run.rounds.members;
-    for (int place = 0; place < n; ++place)
-        run.ring_wires[AheadRun::at(place)] = wire(run, place, place + 1 < n ? place + 1 : 0);
+    run.way_back.resize(run.rounds.slots > 0 ? run.count() : 0);
+    for (int place = 0; place < run.rounds.members; ++place)
+        run.ring_wires[AheadRun::at(place)] = wire(run, place, run.next(place));
+    for (std::size_t i = 0; i < run.way_back.size(); ++i) {
+        // Links have owners on the ways there, so halves do not tell this one.
+        const int place = static_cast<int>(i);
+        const int from = run.host(run.next(place));
+        network_.find_route()(from, run.host(place), route_);
+        run.way_back[i] = network_.wire(from, run.host(place), route_).latency;
+    }
     run.takes_no_time = std::ranges::all_of(run.ring_wires, &Wire::takes_no_time);
 }
 
@@ -226,8 +241,9 @@ void Ahead::all_end(AheadRun& run) {
 void Ahead::member_ends(AheadRun& run, int place) {
     const std::size_t at = AheadRun::at(place);
     AheadMember& member = *std::exchange(run.members[at], nullptr);
-    count(run.host(place), run.rounds.passes_chunks() ? ring_traffic(run, place, run.rounds.count)
-                                                      : run.traffic[at]);
+    count(run.host(place), run.rounds.passes_chunks()
+                               ? ring_traffic(run, place, run.rounds.count, run.rounds.count)
+                               : run.traffic[at]);
     of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
     member.run = nullptr;
     if (--run.inside == 0) --reservations_.active;

@@ -15,13 +15,15 @@
 #include "sim/ahead/link_owners.hpp"
 #include "sim/ahead/ring_times.hpp"
 #include "sim/ahead/round_times.hpp"
+#include "sim/ahead/slot_times.hpp"
 #include "sim/engine/event_queue.hpp"
 #include "sim/network/network.hpp"
 
 namespace paceline {
 
 /// The collectives of a network. Entries and ends are in ahead_run.cpp, handovers in
-/// ahead_handover.cpp, and what an observer is told in ahead_reports.cpp.
+/// ahead_handover.cpp and, of rings with slots, in slot_handover.cpp, and what an observer is told
+/// in ahead_reports.cpp.
 class Ahead final : public Reserver {
   public:
     /// Returns the one of a network, which owns it.
@@ -64,20 +66,25 @@ class Ahead final : public Reserver {
     [[nodiscard]] Wire wire(const AheadRun& run, int from, int to);
     bool follow(AheadRun& run, int place);
     bool run_ring(AheadRun& run);
+    template <class Times>
+    bool run_times(AheadRun& run, Times& times);
     void find_ring_wires(AheadRun& run);
-    static RoundTraffic ring_traffic(const AheadRun& run, int place, int rounds);
+    static RoundTraffic ring_traffic(const AheadRun& run, int place, int sent, int received);
     void schedule_end_of_all(AheadRun& run);
     void schedule_end(AheadRun& run, int place, Time at, EventRank by);
     void count(int host, const RoundTraffic& of);
     void report(const AheadRun& run, int from, int to, Bytes bytes, Duration busy);
     void report_message(const AheadRun& run, int from, int to, const RoundMessage& message);
-    void report_ring(const AheadRun& run, int rounds);
+    void report_ring(const AheadRun& run, int place, int rounds);
     void report_all(AheadRun& run);
     void retire(AheadRun& run);
 
     void replay(AheadRun& run);
     void open_lanes(AheadRun& run, int place, AheadMember& member);
     void hand_over_messages(AheadRun& run, const std::vector<AheadMember*>& members);
+    void hand_over_slots(AheadRun& run, const std::vector<AheadMember*>& members);
+    void let_go(AheadRun& run, int place, AheadMember& member);
+    [[nodiscard]] bool has_happened(const AheadRun& run, Time at, EventRank rank, int place) const;
     [[nodiscard]] bool has_left(const AheadRun& run, int from, const RoundMessage& message) const;
     [[nodiscard]] bool is_under_way(const RoundMessage& message) const;
     MessageId adopt(AheadRun& run, int from, int to, const RoundMessage& message, Join* drained,
@@ -111,6 +118,11 @@ class AheadRun {
     [[nodiscard]] bool is_here(int place) const { return entries[at(place)] != never; }
     [[nodiscard]] int host(int place) const { return hosts[at(place)]; }
     static std::size_t at(int place) { return static_cast<std::size_t>(place); }
+    [[nodiscard]] int next(int place) const { return place + 1 < rounds.members ? place + 1 : 0; }
+    [[nodiscard]] int before(int place) const { return place > 0 ? place - 1 : rounds.members - 1; }
+    [[nodiscard]] const RingChunks& chunks() const {
+        return rounds.slots > 0 ? slots.chunks() : ring.chunks();
+    }
     void end_member(std::uint32_t place) { ahead.member_ends(*this, static_cast<int>(place)); }
     void end_all(std::uint32_t /*unused*/) { ahead.all_end(*this); }
 
@@ -130,10 +142,12 @@ class AheadRun {
     std::vector<EventId> ends;          // [place]
     std::vector<Wire> up, down;         // [place], if it has halves and is no ring
     std::vector<Wire> ring_wires;       // [place]: to the next place, while a ring is worked out
+    std::vector<Duration> way_back;     // [place]: from there, if it has slots
     std::vector<RoundTraffic>
         traffic;  // [place], in all rounds, if it is no ring; known when its end is
     RoundTimes times;
     RingTimes ring;
+    SlotTimes slots;  // of a ring that has them
 };
 
 }  // namespace paceline

@@ -22,8 +22,26 @@
 // The term drain_p(k-1) matters only if w > 1: messages to the same member leave one after the
 // other.
 //
+// A ring or a chain may instead have `slots`, w buffers of each receiver. Sending and receiving are
+// then apart: a slice sets out once its data have arrived and the receiver's grant of a slot is
+// known. A slot is free when the slice in it has been taken out, which takes no time; the grant
+// takes the latency L' of the way back. The first w are granted on entry. With m = data_lag, the
+// rounds from receiving a slice to passing it on (the slices of a chunk; 0 where a member relays),
+// and e_p the time of entry:
+//
+//   ready_p(k)  =  e_p, and if k >= m  arrive_p(k-m)            without arrive_p, if it receives
+//                                                               nothing
+//   grant_p(k)  =  e_p, and if k >= w  arrive_p(k-w) + L'
+//   drain_p(k)  =  max(ready_p(k), grant_to(k), drain_p(k-1)) + t
+//   arrive_p(k) =  drain_from(k) + L
+//
+// So members may be rounds apart, and a latency between two of them is paid once per turn around
+// the ring, not once per round, while w slots carry the line: w t >= t + L + L'. By eager messages
+// nobody waits for a grant; in band, it is the clearance that travels.
+//
 // Source: own derivation from the rules of sim/network/network.hpp; summed up, it is the closed
-// forms of analysis/forms.
+// forms of analysis/forms. Slots: NCCL, whose receiving proxy posts NCCL_STEPS buffers of a
+// connection ahead of the data (src/transport/net.cc, recvProxyProgress, at 5067397).
 #pragma once
 
 #include <algorithm>
@@ -76,8 +94,11 @@ struct MessageRounds {
     PassedChunks chunks{};
     int in_flight = 1;
     bool relays = false;
+    int slots = 0;  // of each receiver, granted ahead of time; 0: rounds have an end, as above
 
     [[nodiscard]] bool passes_chunks() const { return !size; }
+    /// Returns m, the rounds after which a member passes on what it has received.
+    [[nodiscard]] int data_lag() const { return relays ? 0 : chunks.slices; }
     /// Returns the number of rounds that a member may have open.
     [[nodiscard]] int open_rounds() const { return std::clamp(in_flight, 1, std::max(count, 1)); }
 };

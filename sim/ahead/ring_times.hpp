@@ -1,9 +1,7 @@
 // The recurrence of sim/ahead/message_rounds.hpp for chunks that all members of a ring pass on,
 // once all of them have entered: a few vector instructions per four messages.
 //
-// All members take a round at a time, so that a round is two passes over arrays by place. In a
-// round, messages have one of two sizes, which differ by a byte; members with the longer one are a
-// range around the ring.
+// All members take a round at a time, so that a round is two passes over arrays by place.
 //
 // Memory: O(members x rounds in flight). Cost: about half a nanosecond per message.
 #pragma once
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "sim/ahead/message_rounds.hpp"
+#include "sim/ahead/ring_chunks.hpp"
 #include "sim/ahead/round_times.hpp"
 #include "sim/network/wire.hpp"
 
@@ -38,19 +37,13 @@ class RingTimes {
     /// Returns whether a member ends in the instant in which its last message sets out
     /// (RoundTimes::failed).
     [[nodiscard]] bool ends_at_once() const { return ends_at_once_; }
-    /// Returns what a member sends in the first rounds.
-    [[nodiscard]] Bytes sent(int place, int rounds) const;
-    /// Returns how long that was on its links.
-    [[nodiscard]] Duration on_wire(int place, int rounds, const Wire& wire) const;
+    [[nodiscard]] const RingChunks& chunks() const { return chunks_; }
 
   private:
     using Ticks = std::int64_t;
 
     void take_round();
     void run_blocks_before(Time now, int rounds);
-    [[nodiscard]] const std::vector<Ticks>& times_of(bool is_longer) const {
-        return is_longer ? longer_times_ : times_;
-    }
 
     const MessageRounds* rounds_ = nullptr;
     std::size_t n_ = 0;
@@ -59,8 +52,7 @@ class RingTimes {
     bool ends_at_once_ = false;
     std::vector<std::vector<Ticks>> begins_;  // [round % in_flight][place]; place n is place 0
     std::vector<Ticks> drain_;
-    std::vector<Ticks> times_;         // [place]: of the shorter size
-    std::vector<Ticks> longer_times_;  // of the longer one
+    RingChunks chunks_;
     std::vector<Ticks> latency_;
     std::vector<Ticks> set_out_;  // in the last round
 };

@@ -31,10 +31,10 @@ constexpr int wrapped(int a, int n) {
 }
 
 /// Returns rounds in which members pass chunks around a ring for `steps` steps, in so many slices
-/// each, of which `in_flight` are under way at a time; member p begins with chunk (first + p) mod
-/// n.
+/// each, of which `in_flight` are under way at a time, or `slots` of each receiver are granted
+/// ahead; member p begins with chunk (first + p) mod n.
 inline MessageRounds ring_of_chunks(int n, int steps, Bytes size, int first, int slices = 1,
-                                    int in_flight = 1) {
+                                    int in_flight = 1, int slots = 0) {
     const auto who = [n](int place, int) -> RoundOfMember {
         return {wrapped(place + 1, n), wrapped(place + n - 1, n)};
     };
@@ -43,7 +43,8 @@ inline MessageRounds ring_of_chunks(int n, int steps, Bytes size, int first, int
             .partners = Partners::ring,
             .who = who,
             .chunks = {size, first, slices},
-            .in_flight = std::min(in_flight, slices)};
+            .in_flight = std::min(in_flight, slices),
+            .slots = slots};
 }
 
 /// Folds a group of n places onto the largest power of two. Among the first 2 `extra` places, the

@@ -1,10 +1,13 @@
 #include "sim/collectives/double_tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <utility>
 
 #include "sim/collectives/chunks.hpp"
+#include "sim/collectives/slots.hpp"
 #include "sim/engine/concurrency.hpp"
 
 namespace paceline {
@@ -53,6 +56,40 @@ Task<> carry_down(Rank self, Half half, int lane, int lanes) {
     }
 }
 
+// With slots: a slice goes on when it has come from all places below, or from above.
+Task<> pass_up(Rank self, Half half, std::array<Received, 2>& below) {
+    for (int j = 0; j < half.slices; ++j) {
+        const Bytes slice = chunk(half.size, half.slices, j);
+        for (std::size_t child = 0; child < half.at.below.size(); ++child)
+            co_await below[child].get();
+        if (half.at.above >= 0)
+            co_await self.send(half.at.above, slice);
+        else
+            co_await send_below(self, half, slice);
+    }
+}
+Task<> pass_down(Rank self, Half half, Received& above) {
+    for (int j = 0; j < half.slices; ++j) {
+        co_await above.get();
+        co_await send_below(self, half, chunk(half.size, half.slices, j));
+    }
+}
+
+Task<> half_in_slots(Rank self, Half half, int slots) {
+    std::array<Received, 2> below;
+    Received above;
+    std::vector<Task<>> all;
+    for (std::size_t child = 0; child < half.at.below.size(); ++child)
+        all.push_back(
+            receive_in_slots(self, half.at.below[child], half.slices, slots, below[child]));
+    all.push_back(pass_up(self, half, below));
+    if (half.at.above >= 0) {
+        all.push_back(receive_in_slots(self, half.at.above, half.slices, slots, above));
+        all.push_back(pass_down(self, half, above));
+    }
+    co_await when_all(std::move(all));
+}
+
 void add_lanes(const Rank& self, const Half& half, int in_flight, std::vector<Task<>>& all) {
     const int lanes = std::min(in_flight, half.slices);
     for (int lane = 0; lane < lanes; ++lane) {
@@ -94,12 +131,16 @@ Task<> double_tree_all_reduce(Rank self, Bytes size, Slices cut) {
     if (n == 1) co_return;
     const Bytes first = chunk(size, 2, 0);
     const Bytes second = chunk(size, 2, 1);
+    const Half a{place_in_tree_a(self.place(), n), first, slices_of(first, cut)};
+    const Half b{place_in_tree_b(self.place(), n), second, slices_of(second, cut)};
     std::vector<Task<>> all;
-    add_lanes(self, {place_in_tree_a(self.place(), n), first, slices_of(first, cut)}, cut.in_flight,
-              all);
-    add_lanes(self.on_second_stream(),
-              {place_in_tree_b(self.place(), n), second, slices_of(second, cut)}, cut.in_flight,
-              all);
+    if (cut.slots > 0) {
+        all.push_back(half_in_slots(self, a, cut.slots));
+        all.push_back(half_in_slots(self.on_second_stream(), b, cut.slots));
+    } else {
+        add_lanes(self, a, cut.in_flight, all);
+        add_lanes(self.on_second_stream(), b, cut.in_flight, all);
+    }
     co_await when_all(std::move(all));
 }
 

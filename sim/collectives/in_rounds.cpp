@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/collectives/open_lane.hpp"
+#include "sim/collectives/slots.hpp"
 #include "sim/engine/concurrency.hpp"
 
 namespace paceline {
@@ -17,6 +19,7 @@ class [[nodiscard]] RunAhead {
         : self_(self), rounds_(rounds), ticket_(ticket) {}
 
     [[nodiscard]] bool await_ready() const noexcept {
+        if (rounds_.slots > 0 && !rounds_.passes_chunks()) return true;
         return self_.protocol() != Protocol::rendezvous;
     }
     template <class Promise>
@@ -35,25 +38,6 @@ class [[nodiscard]] RunAhead {
     const Rank& self_;
     const MessageRounds& rounds_;
     AheadTicket& ticket_;
-};
-
-// Waits for what a round that was handed over waits for.
-class [[nodiscard]] OpenRoundEnds {
-  public:
-    OpenRoundEnds(OpenLane& lane, WaitReason reason) : lane_(lane), reason_(reason) {}
-
-    [[nodiscard]] bool await_ready() const noexcept { return lane_.join.complete(); }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> handle) {
-        Coroutine& member = handle.promise();
-        member.waits_for(reason_);
-        lane_.join.wake(member);
-    }
-    static void await_resume() noexcept {}
-
-  private:
-    OpenLane& lane_;
-    WaitReason reason_;
 };
 
 // What the member would wait for by events.
@@ -83,7 +67,7 @@ Task<> take_rounds(const Rank& self, const MessageRounds& rounds, int first, int
 Task<> go_on(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket, int number) {
     OpenLane& lane = ticket.lane(number);
     if (lane.round < 0) co_return;
-    co_await OpenRoundEnds(lane, reason_of(self, rounds, lane));
+    co_await OpenLaneEnds(lane, reason_of(self, rounds, lane));
     if (lane.relays)
         co_await self.send(rounds.who(self.place(), lane.round).to,
                            sent_in_round(rounds, self.place(), lane.round));
@@ -107,7 +91,11 @@ Task<> go_on(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket,
 Task<> in_rounds(Rank self, MessageRounds rounds) {
     AheadTicket ticket;
     co_await RunAhead(self, rounds, ticket);
-    if (!ticket.has_ended()) co_await by_events(self, rounds, ticket);
+    if (ticket.has_ended()) co_return;
+    if (rounds.slots > 0)
+        co_await slots_by_events(self, rounds, ticket);
+    else
+        co_await by_events(self, rounds, ticket);
 }
 
 }  // namespace paceline

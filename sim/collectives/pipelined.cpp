@@ -28,13 +28,14 @@ Task<> chain(Rank self, Bytes size, const Slices& cut, int down) {
                       .who = who,
                       .size = slice,
                       .in_flight = cut.in_flight,
-                      .relays = true});
+                      .relays = true,
+                      .slots = cut.slots});
 }
 
 // Rounds of a ring of chunks that are cut into slices.
 MessageRounds sliced_ring(int n, int steps, Bytes size, int first, const Slices& cut) {
     return ring_of_chunks(n, steps, size, first, slices_of(chunk(size, n, n - 1), cut),
-                          cut.in_flight);
+                          cut.in_flight, cut.slots);
 }
 
 }  // namespace

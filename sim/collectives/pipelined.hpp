@@ -19,10 +19,25 @@
 // `eager` slices do not wait for it. Compared with the ring of all_reduce.hpp, which pays 2(n-1)
 // latencies, this one pays one if nothing stalls.
 //
+// With `slots`, w is instead the number of slots that each receiver grants ahead of time
+// (sim/ahead/message_rounds.hpp), and a slice of the ring is sent when the one that was received k
+// slices before is there. With L' the latency of the way back, and links that are all alike,
+//
+//   ring all-reduce     t Q + L + max over i, j >= 0 with i k + j w < Q of
+//                           i (L - (k-1) t) + j (L + L' - (w-1) t)
+//   chains              (n-1) (L + t) + (Q-1) t + floor((Q-1)/w) max(0, L + L' - (w-1) t)
+//
+// with Q slices to pass on: a slot is worth w slices per round trip. c channels of a library share
+// the line and take turns slice by slice, so they are one ring with c times the slots.
+//
 // Sources: the ring: NCCL (chunks of a ring move in steps of a buffer of 8 slots;
 // ncclDevKernel_AllReduce, src/device/all_reduce.h) and Gloo (segments of at most 1 MiB, two under
 // way; gloo/allreduce.cc, gloo/reduce.cc with the gather at the root); the chain: NCCL's broadcast
-// and reduce (src/device/broadcast.h, reduce.h).
+// and reduce (src/device/broadcast.h, reduce.h). Slots: 8 (NCCL_STEPS) of a buffer of 4 MiB
+// (NCCL_BUFFSIZE, src/init.cc) per channel and connection, each posted as soon as it is free
+// (recvProxyProgress, src/transport/net.cc); a connection between machines has twice the channels
+// that the topology needs (ncclTopoPostset, src/graph/connect.cc), so at least two. NVIDIA/nccl at
+// 5067397.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +48,11 @@
 
 namespace paceline {
 
-/// How a vector is cut, and how many slices are under way. Requires both above 0.
+/// How a vector is cut, and how many slices are under way. Requires the first two above 0.
 struct Slices {
     Bytes slice{std::int64_t{512} * 1024};
     int in_flight = 8;
+    int slots = 0;  // of a receiver, on all channels; above 0 they count, and `in_flight` does not
 };
 
 /// Returns into how many slices the longest part of a vector is cut; 1 for nothing.

@@ -140,6 +140,7 @@ class Generator {
     Json edges_in_turn();
     std::string name_of_all_reduce();
     Json all_reduce();
+    void choose_slices(Json& made);
     void choose_exchange(const std::string& kind, Json& made);
     [[nodiscard]] bool is_read(const Json& made) const;
     void mend_exchange(const std::string& kind, Json& made);
@@ -349,6 +350,10 @@ std::optional<Json> Generator::by_network_rule(const std::string& place) {
     if (place == "stragglers.mean_between" || place == "stragglers.mean_length")
         return text({"1ms", "7ms", "0.05s"});
     if (place == "collective.in_flight" || place == "pipelined-ring.in_flight") return whole(1, 5);
+    if (one_of(place, {"collective.slots", "pipelined-ring.slots", "double-tree.slots"}))
+        return whole(1, 5);
+    if (one_of(place, {"collective.channels", "pipelined-ring.channels", "double-tree.channels"}))
+        return whole(1, 3);
     return std::nullopt;
 }
 
@@ -370,6 +375,14 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
     return true;
 }
 
+// A receiver grants slots of a buffer, or each slice is waited for.
+void Generator::choose_slices(Json& made) {
+    if (chance(0.5))
+        drop(made, {"slots", "buffer", "channels"});
+    else
+        drop(made, {"slice", "in_flight"});
+}
+
 // Repairs combinations of keys of one object.
 void Generator::mend(const std::string& place, Json& made) {
     if (place == "schedule") {
@@ -389,6 +402,8 @@ void Generator::mend(const std::string& place, Json& made) {
     } else if (place == "parameter-server") {
         const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
         if (!own_nodes) made["placement"] = "workers";
+    } else if (one_of(place, {"pipelined-ring", "double-tree"})) {
+        choose_slices(made);
     } else if (place == "lattice-exchange" && made.at("kind") == "exact") {
         drop(made, {"bits", "step"});
     } else if (made.contains("kind") && scenario_schema().at("definitions").contains(place)) {
@@ -498,11 +513,11 @@ void Generator::choose_exchange(const std::string& kind, Json& made) {
     if (kind != "collective") return;
     if (chance(0.3)) made["operation"] = "all-reduce";
     const auto operation = made.at("operation").get<std::string>();
-    drop(made, {"method", "slice", "in_flight"});
+    drop(made, {"method", "slice", "in_flight", "slots", "buffer", "channels"});
     if (operation == "broadcast") made["method"] = text({"binomial", "at-once", "chain"});
     if (operation == "reduce") made["method"] = text({"binomial", "chain", "ring"});
     if (one_of(made.value("method", ""), {"chain", "ring"}))
-        need(kind, made, {"slice", "in_flight"});
+        need(kind, made, {chance(0.5) ? "slots" : "in_flight"});
 }
 
 bool Generator::is_read(const Json& made) const {

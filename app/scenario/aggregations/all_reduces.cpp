@@ -48,7 +48,33 @@ AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
 
 }  // namespace
 
+namespace {
+
+// The defaults are NCCL's (sim/collectives/pipelined.hpp).
+Slices read_slots(const ObjectReader& read) {
+    for (const char* const key : {"slice", "in_flight"})
+        if (const auto p = read.optional(key))
+            p->refuse(
+                "is for slices whose receivers grant no slots; with \"slots\", \"buffer\" or "
+                "\"channels\", a slice is \"buffer\" divided by \"slots\"");
+    Bytes buffer{std::int64_t{4} * 1024 * 1024};
+    std::int64_t slots = 8;
+    std::int64_t channels = 2;
+    if (const auto p = read.optional("slots")) slots = as_integer(*p, 1, 1024);
+    if (const auto p = read.optional("channels")) channels = as_integer(*p, 1, 64);
+    if (const auto p = read.optional("buffer")) {
+        buffer = as_bytes(*p);
+        if (buffer.count < slots)
+            p->refuse(fmt::format("{} slots need {} bytes or more", slots, slots));
+    }
+    return {.slice = {buffer.count / slots}, .slots = static_cast<int>(slots * channels)};
+}
+
+}  // namespace
+
 Slices read_slices(const ObjectReader& read) {
+    for (const char* const key : {"slots", "buffer", "channels"})
+        if (read.optional(key)) return read_slots(read);
     Slices slices;
     if (const auto p = read.optional("slice")) {
         slices.slice = as_bytes(*p);

@@ -13,7 +13,7 @@ struct WorkerShape {
     AllReducePlan library{};  // the all-reduce of the cluster's library
 };
 
-/// Reads "slice" and "in_flight". Throws ConfigError.
+/// Reads "slice" and "in_flight", or "buffer", "slots" and "channels". Throws ConfigError.
 Slices read_slices(const ObjectReader& read);
 
 /// Throws ConfigError.

@@ -56,14 +56,14 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
         options.all_reduce = read_all_reduce(*p, in);
     }
     if (const auto p = read.optional("method")) read_method(*p, options);
-    for (const char* key : {"slice", "in_flight"})
+    for (const char* key : {"slice", "in_flight", "slots", "buffer", "channels"})
         if (const auto p = read.optional(key);
             p && options.method != RootedMethod::chain && options.method != RootedMethod::ring)
             p->refuse("is for the methods \"chain\" and \"ring\"");
     options.slices = read_slices(read);
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
 
-    use_servers(choice, options.all_reduce);
+    use_all_reduce(choice, options.all_reduce);
     if (options.operation == Operation::all_to_all) choice.meets_everybody = true;
     choice.run = [options](Worker& worker) { return collective(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {

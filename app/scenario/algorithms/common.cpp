@@ -25,7 +25,9 @@ MomentumRule rule_of(const Optimizer& optimizer) {
     return {optimizer.momentum, optimizer.nesterov, optimizer.weight_decay, optimizer.clip};
 }
 
-void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan) {
+void use_all_reduce(AlgorithmChoice& choice, const AllReducePlan& plan) {
+    if (plan.method == AllReduce::pipelined_ring && plan.slices.slots > 0)
+        choice.slots = plan.slices;
     if (plan.method != AllReduce::parameter_server) return;
     choice.sends_at_once = plan.servers;
     choice.meets_everybody = true;

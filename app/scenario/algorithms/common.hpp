@@ -42,7 +42,7 @@ AdamRule read_adam_rule(const ObjectReader& read, const AlgorithmInput& in, Adam
 /// Returns momentum, Nesterov's form, decay and clipping of the scenario's optimizer.
 MomentumRule rule_of(const Optimizer& optimizer);
 
-/// Records what an all-reduce by servers needs.
-void use_servers(AlgorithmChoice& choice, const AllReducePlan& plan);
+/// Records what an all-reduce by servers needs, and the slots of a ring that has them.
+void use_all_reduce(AlgorithmChoice& choice, const AllReducePlan& plan);
 
 }  // namespace paceline

@@ -28,7 +28,9 @@ void need_of_aggregation(AlgorithmChoice& choice, const AggregationPlan& aggrega
         if (aggregation.first_server_node) choice.server_nodes = aggregation.servers;
     }
     if (aggregation.kind == Aggregation::two_phase) choice.meets_everybody = true;
-    use_servers(choice, aggregation.all_reduce);
+    use_all_reduce(choice, aggregation.all_reduce);
+    if (aggregation.kind != Aggregation::all_reduce || aggregation.machines != ByMachine::flat)
+        choice.slots.reset();
 }
 
 AggregationKind kind_of_aggregation(const AggregationPlan& plan) {

@@ -69,7 +69,7 @@ TEST_CASE("ring times, property: the vectorized ring has the times and bytes of 
             REQUIRE(fast.ends_by(place) == slow.ends_by(place));
             const bool apart = ring.wires[static_cast<std::size_t>(place)].apart;
             REQUIRE(slow.traffic(place).sent ==
-                    (apart ? fast.sent(place, ring.rounds.count) : Bytes{0}));
+                    (apart ? fast.chunks().sent(place, ring.rounds.count) : Bytes{0}));
         }
     }
 }
@@ -90,7 +90,8 @@ TEST_CASE("ring times, property: going on from the rounds before an instant chan
         std::vector<RoundTraffic> traffic(ring.entries.size());
         for (int place = 0; place < ring.rounds.members; ++place)
             if (ring.wires[static_cast<std::size_t>(place)].apart)
-                traffic[static_cast<std::size_t>(place)].sent = fast.sent(place, frontier.round);
+                traffic[static_cast<std::size_t>(place)].sent =
+                    fast.chunks().sent(place, frontier.round);
         rest.resume(frontier, traffic);
         for (int place = 0; place < ring.rounds.members; ++place) {
             if (frontier.round == ring.rounds.count) continue;

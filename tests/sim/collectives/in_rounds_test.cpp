@@ -22,6 +22,7 @@
 #include "sim/collectives/sparse_all_reduce.hpp"
 #include "sim/collectives/tree.hpp"
 #include "sim/engine/processes.hpp"
+#include "topologies/fabrics/dumbbell.hpp"
 #include "topologies/fabrics/machines.hpp"
 #include "topologies/fabrics/star.hpp"
 
@@ -50,7 +51,13 @@ Fabric random_star(Random& random, int hosts) {
     return star;
 }
 
+// Two sites: the ways between them have a link of their own, once each way in a ring.
+Fabric random_dumbbell(Random& random, int hosts) {
+    return make_dumbbell(hosts, random_link(random), random_link(random));
+}
+
 Fabric random_fabric(Random& random, int hosts) {
+    if (random() % 5 == 0) return random_dumbbell(random, hosts);
     if (hosts % 2 == 0 && random() % 3 == 0) {
         const auto kind = random() % 2 == 0 ? BusKind::switched : BusKind::direct;
         return make_machines(hosts, 2, {kind, random_link(random)}, random_star(random, hosts / 2));
@@ -102,11 +109,25 @@ Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
             return pipelined_ring_all_reduce(std::move(self), size, {slice, 8});
         case 19:
             return pipelined_ring_reduce(std::move(self), size, {slice, 3});
+        case 20:
+            return pipelined_ring_all_reduce(std::move(self), size, {slice, 1, 1});
+        case 21:
+            return pipelined_ring_all_reduce(std::move(self), size, {slice, 1, 3});
+        case 22:
+            return pipelined_ring_all_reduce(std::move(self), size, {size + 1_B, 1, 2});
+        case 23:
+            return pipelined_ring_all_reduce(std::move(self), size, {slice, 1, 16});
+        case 24:
+            return pipelined_ring_reduce(std::move(self), size, {slice, 1, 4});
+        case 25:
+            return chain_broadcast(std::move(self), size, {slice, 1, 2});
+        case 26:
+            return chain_reduce(std::move(self), size, {slice, 1, 5});
         default:
             return tree_all_reduce(std::move(self), size);
     }
 }
-constexpr int kinds = 20;
+constexpr int kinds = 27;
 
 struct Step {
     int kind;

@@ -61,6 +61,59 @@ TEST_CASE("pipelined ring: it takes what the closed form says, eager and by rend
     }
 }
 
+TEST_CASE("pipelined ring with slots: it takes what the closed form says") {
+    for (unsigned seed = 0; seed < 600; ++seed) {
+        CAPTURE(seed);
+        Case c(seed);
+        c.cut.slots = 1 + static_cast<int>(seed % 13);
+        CHECK(time_of(c, Protocol::rendezvous, [&](Rank self) {
+                  return pipelined_ring_all_reduce(std::move(self), c.size, c.cut);
+              }) == pipelined_ring_all_reduce_time(c.n, c.size, c.cut, c.star()));
+        const Duration reduced = time_of(c, Protocol::rendezvous, [&](Rank self) {
+            return pipelined_ring_reduce(std::move(self), c.size, c.cut);
+        });
+        const Duration form = pipelined_ring_reduce_time(c.n, c.size, c.cut, c.star());
+        CHECK(std::abs((reduced - form).count()) <= c.n);
+        for (const auto collective : {&chain_broadcast, &chain_reduce})
+            CHECK(time_of(c, Protocol::rendezvous, [&](Rank self) {
+                      return collective(std::move(self), c.size, c.cut);
+                  }) == chain_time(c.n, c.size, c.cut, c.star()));
+    }
+}
+
+TEST_CASE("pipelined ring with slots: enough of them, or eager slices, pay for no grant") {
+    for (unsigned seed = 0; seed < 100; ++seed) {
+        CAPTURE(seed);
+        Case c(seed);
+        const auto time_with = [&](Protocol protocol, int slots, int in_flight) {
+            c.cut.slots = slots;
+            c.cut.in_flight = in_flight;
+            return time_of(c, protocol, [&](Rank self) {
+                return pipelined_ring_all_reduce(std::move(self), c.size, c.cut);
+            });
+        };
+        const Duration eager = time_with(Protocol::eager, 3, 1);
+        CHECK(time_with(Protocol::rendezvous, 100'000, 1) == eager);
+        // Eager slices of the same data, by rounds that wait for what was received
+        CHECK(time_with(Protocol::eager, 0, 100'000) == eager);
+        CHECK(time_with(Protocol::rendezvous, 3, 1) >= eager);
+    }
+}
+
+TEST_CASE("pipelined ring with slots: a channel moves its buffer per round trip over a long link") {
+    Case c(1);
+    c.n = 8;
+    c.cut = {524'288_B, 1, 8};
+    c.size = 8 * 64 * c.cut.slice;
+    c.link = {10_Gbps, 50ms};
+    const Duration time = time_of(c, Protocol::rendezvous, [&](Rank self) {
+        return pipelined_ring_all_reduce(std::move(self), c.size, c.cut);
+    });
+    const std::int64_t round_trips = 2 * 7 * 64 / 8;
+    CHECK(time >= (round_trips - 1) * 200ms);
+    CHECK(time <= round_trips * 202ms);
+}
+
 TEST_CASE("pipelined ring: one slice per chunk is the plain ring") {
     for (unsigned seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
@@ -166,6 +219,34 @@ TEST_CASE("double tree: both span all places, and no place is inside both") {
         }
         CHECK(inside_both <= 1);
     }
+}
+
+TEST_CASE("double tree with slots: enough of them cost no more than eager slices, fewer do more") {
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        CAPTURE(seed);
+        Case c(seed);
+        c.size = 1'000'000_B;
+        const auto time_with = [&](Protocol protocol, int slots) {
+            c.cut.slots = slots;
+            return time_of(c, protocol, [&](Rank self) {
+                return double_tree_all_reduce(std::move(self), c.size, c.cut);
+            });
+        };
+        const Duration eager = time_with(Protocol::eager, 3);
+        CHECK(time_with(Protocol::rendezvous, 100'000) == eager);
+        CHECK(time_with(Protocol::rendezvous, 1) >= eager);
+        // The root sends half of the vector down and, in the other tree, half of it up.
+        CHECK(eager >= c.size / c.link.bandwidth);
+    }
+    // One slot per connection: a slice per round trip on the way up and on the way down.
+    Case c(1);
+    c.n = 2;
+    c.size = 2 * 50 * 10'000_B;
+    c.cut = {10'000_B, 1, 1};
+    c.link = {1_Gbps, 500us};
+    CHECK(time_of(c, Protocol::rendezvous, [&](Rank self) {
+              return double_tree_all_reduce(std::move(self), c.size, c.cut);
+          }) >= 49 * (80us + 2ms) + 80us + 1ms);
 }
 
 TEST_CASE("double tree: between two vectors over a link, and little more for small slices") {

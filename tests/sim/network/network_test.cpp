@@ -459,6 +459,42 @@ TEST_CASE("network: a small message does not overtake the large one before it in
     CHECK(run.delivered == Times{{'a', 58us}, {'b', 58us}, {'c', 58us + 8ns}});
 }
 
+TEST_CASE(
+    "network: of messages that arrive at one picosecond, none takes another out of its lane") {
+    // Without bytes, and in one instant: two by rendezvous, an eager one, which arrives first, and
+    // one that waits in the lane for a receiver of its own. Messages of other lanes come in between.
+    Simulation simulation;
+    Network network(simulation, make_star(3, {1_Gbps, 1us}, {1_Gbps, 1us}));
+    int received = 0;
+    const auto send = [&](Protocol protocol, int to) -> Task<> {
+        co_await Send(network, 0, to, 1, 0_B, protocol);
+    };
+    const auto receive = [&](Duration at, int count) -> Task<> {
+        co_await simulation.sleep(at);
+        for (int i = 0; i < count; ++i) {
+            co_await Receive(network, 1, 0, 1, Protocol::rendezvous);
+            ++received;
+        }
+    };
+    const auto beside = [&]() -> Task<> {
+        co_await simulation.sleep(3us);
+        co_await Send(network, 0, 2, 1, 0_B, Protocol::eager);
+        co_await Send(network, 0, 2, 1, 0_B, Protocol::eager);
+    };
+    Processes processes(simulation);
+    processes.spawn("a", receive(0us, 1));
+    processes.spawn("b", receive(0us, 1));
+    processes.spawn("1", send(Protocol::rendezvous, 1));
+    processes.spawn("2", send(Protocol::rendezvous, 1));
+    processes.spawn("3", send(Protocol::eager, 1));
+    processes.spawn("4", send(Protocol::rendezvous, 1));
+    processes.spawn("beside", beside());
+    processes.spawn("c", receive(10us, 2));
+    simulation.run();
+    CHECK(received == 4);
+    CHECK(processes.finished());
+}
+
 TEST_CASE("network: the next message of a lane leaves when the one before it has drained") {
     Run run(gigabit_star(2));
     const Message first{.name = 'a', .from = 0, .to = 1, .size = 1000_B};

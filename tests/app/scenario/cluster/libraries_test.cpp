@@ -170,7 +170,7 @@ TEST_CASE("libraries: presets have a source, and figures beside a preset replace
             .step_time_s.value();
     };
     const std::string pipelined =
-        R"({"kind": "pipelined-ring", "slice": "512KiB", "in_flight": 8})";
+        R"({"kind": "pipelined-ring", "buffer": "4MiB", "slots": 8, "channels": 2})";
     CHECK(step(R"("nccl")", R"("library")") == step(R"({"start_up": "20us"})", pipelined));
     CHECK(step(R"({"preset": "nccl", "start_up": "1ms"})", R"("library")") ==
           step(R"({"start_up": "1ms"})", pipelined));
