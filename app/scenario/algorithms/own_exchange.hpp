@@ -1,6 +1,6 @@
 // The "codec", "aggregation" and "schedule" of methods whose messages are their own: push-sum,
-// pairs, and servers of models. They have one aggregation and one schedule, which a scenario may
-// name; some choose what they encode.
+// pairs, servers of models, and differences between neighbors. They have one aggregation and one
+// schedule, which a scenario may name; some choose what they encode.
 #pragma once
 
 #include <optional>
