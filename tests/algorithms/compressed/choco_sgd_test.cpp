@@ -312,6 +312,22 @@ TEST_CASE("CHOCO-SGD: by machine it agrees with plain matrices, and a machine ha
                 }
 }
 
+// In a grid of 3 x 3 machines the one in the middle has 4 neighbors, and the first one 2.
+TEST_CASE("CHOCO-SGD: by machine a leader decodes the messages of its machine's neighbors") {
+    const Mixing grid = make_grid_mixing(3, 3);
+    for (const int g : {1, 2}) {
+        const auto time_of = [&](Duration per_entry) {
+            const MachinesRun run(grid, g, choco_options(make_top_k(0.2), 0.5, {per_entry}),
+                                  timing_job(small_layout(), 1));
+            return run.simulation.now().time_since_epoch();
+        };
+        const ChocoSgdOptions options = choco_options(make_top_k(0.2), 0.5, {3us});
+        CHECK(time_of(3us) - time_of({}) == choco_coding_time(options, *small_layout(), 4));
+        CHECK(choco_coding_time(options, *small_layout(), 4) >
+              choco_coding_time(options, *small_layout(), 2));
+    }
+}
+
 TEST_CASE("CHOCO-SGD: by machine only leaders send between machines") {
     const int g = 3;
     MachinesRun run(make_torus_mixing(2, 4), g, choco_options(make_scaled_sign(), 0.5),
