@@ -1,8 +1,6 @@
 #include "algorithms/adaptive/one_bit_adam.hpp"
 
-#include <utility>
-
-#include "algorithms/exchange/exchange.hpp"
+#include "algorithms/exchange/synchronous_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
 
@@ -17,23 +15,15 @@ Task<> one_bit_adam(Worker& self, OneBitAdamOptions options) {
     const auto momentum = [&](const Piece& piece, const Vector& g) {
         return rule.beta1 * part_of(m, piece) + (1 - rule.beta1) * g;
     };
-    VectorExchange exact(self, options.warm_up);
-    VectorExchange compressed(self, options.exchange, {momentum});
-
-    while (self.begins_step()) {
-        const double gamma = self.learning_rate();
-        if (self.step() < options.freeze_step) {
-            const Vector g = co_await exact.mean_gradient(x);
-            self.once(self.step(), [&] { adam_step(rule, gamma, self.step() + 1, g, m, v, x); });
-        } else {
-            Vector mean = co_await compressed.mean_gradient(x);
-            self.once(self.step(), [&] {
-                m = options.mask ? masked(std::move(mean), v) : std::move(mean);
-                x -= gamma * adam_direction(rule, m, v, x);
-            });
-        }
-        co_await self.update();
-    }
+    const auto warm_up = [&](std::int64_t k, double gamma, const Vector& g) {
+        adam_step(rule, gamma, k + 1, g, m, v, x);
+    };
+    const auto descend = [&](std::int64_t, double gamma, const Vector& mean) {
+        m = options.mask ? masked(mean, v) : mean;
+        x -= gamma * adam_direction(rule, m, v, x);
+    };
+    co_await synchronous_stages(self, options.freeze_step, {options.warm_up, warm_up},
+                                {options.exchange, descend, {momentum}});
 }
 
 }  // namespace paceline

@@ -21,9 +21,15 @@
 // masked entries are those whose variance is exactly 0 when it is frozen.
 //
 // The released code compresses each tensor in a call of its own, with four collectives each. With
-// `fused`, one call compresses the whole model with one scale. Nothing overlaps. x, m and v exist
-// once; each worker keeps an error of the model's size. A lone worker still compresses, so it does
-// not run plain Adam.
+// `fused`, one call compresses the whole model with one scale. Nothing overlaps unless the schedule
+// of the compressed means says so; beside backward or into the next forward pass, pieces have calls
+// of their own. The warm-up stays whole and after backward. x, m and v exist once; each worker
+// keeps an error of the model's size. A lone worker still compresses, so it does not run plain
+// Adam.
+//
+// Into forward, m_i of step k+1 is formed from the m of step k: backward begins when the last piece
+// of step k has arrived and m has been updated. The models are therefore those of a step that waits
+// for all pieces.
 //
 // Source: Tang, Gan, Awan, et al., "1-bit Adam: Communication Efficient Large-Scale Training with
 // Adam's Convergence Speed", arXiv 2102.02888; the rule from the released code (DeepSpeed,

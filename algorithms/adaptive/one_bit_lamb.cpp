@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "algorithms/exchange/exchange.hpp"
+#include "algorithms/exchange/synchronous_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "models/tensors/algebra.hpp"
 #include "sim/engine/check.hpp"
@@ -153,23 +153,15 @@ Task<> one_bit_lamb(Worker& self, OneBitLambOptions options) {
     const auto momentum = [&](const Piece& piece, const Vector& g) {
         return scaled_by_tensor(beta1 * part_of(at.m, piece) + (1 - beta1) * g, piece, at);
     };
-    VectorExchange exact(self, options.warm_up);
-    VectorExchange compressed(self, options.exchange, {momentum});
-
-    while (self.begins_step()) {
-        const double gamma = self.learning_rate();
-        if (self.step() < options.freeze_step) {
-            const Vector g = co_await exact.mean_gradient(at.x);
-            self.once(self.step(), [&] {
-                warm_up_step(options, gamma, g, at);
-                if (self.step() + 1 == options.freeze_step) freeze(at);
-            });
-        } else {
-            Vector mean = co_await compressed.mean_gradient(at.x);
-            self.once(self.step(), [&] { compressed_step(options, gamma, std::move(mean), at); });
-        }
-        co_await self.update();
-    }
+    const auto warm_up = [&](std::int64_t k, double gamma, const Vector& g) {
+        warm_up_step(options, gamma, g, at);
+        if (k + 1 == options.freeze_step) freeze(at);
+    };
+    const auto descend_by = [&](std::int64_t, double gamma, const Vector& mean) {
+        compressed_step(options, gamma, mean, at);
+    };
+    co_await synchronous_stages(self, options.freeze_step, {options.warm_up, warm_up},
+                                {options.exchange, descend_by, {momentum}});
 }
 
 }  // namespace paceline

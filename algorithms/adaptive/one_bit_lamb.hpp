@@ -29,8 +29,8 @@
 //   v, u      v, fresh                    frozen and fresh variance
 //
 // Where the momentum of a tensor is all zero, k_l is 1 and the tensor is left out of the mean.
-// Masking works as in 1-bit Adam. Nothing overlaps. All state except the workers' errors exists
-// once. A lone worker still compresses.
+// Masking and schedules work as in 1-bit Adam. All state except the workers' errors exists once. A
+// lone worker still compresses.
 //
 // Source: Li, Awan, Tang, Rajbhandari, He, "1-bit LAMB: Communication Efficient Large-Scale
 // Large-Batch Training with LAMB's Convergence Speed", arXiv 2104.06069; the rule from the released

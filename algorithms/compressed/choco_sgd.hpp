@@ -13,7 +13,7 @@
 //             around                   sum over j of w_ij xhat_j
 //   gamma_c   options.consensus_step   in (0, 1]: how far a step moves towards the neighbors. The
 //                                      coarser the compressor, the smaller it must be
-//   C         options.compressor
+//   C         codec.coder              of options.exchange
 //
 // A worker needs only the weighted sum of its neighbors' hats, so it keeps three vectors, whatever
 // its degree. This requires a W that does not change. All workers start from the same model, so all
@@ -26,14 +26,33 @@
 // time. Passes: the compressor's, two for difference and hat, and decoding the messages of d
 // neighbors.
 //
+// In pieces (piece.hpp), C goes over one piece at a time, and each piece has a message of its own.
+// After backward, all pieces are coded one after another, and their messages leave together when
+// the next step begins. Beside backward, piece l of a step is formed, coded and sent as soon as
+// backward has completed its gradient and its message of the step before has come. A message then
+// travels for as long as a whole step before anything waits for it. In values, the two are the
+// same.
+//
+// By machine, through leaders, machines take the place of workers: x is the model of a machine, g
+// the mean gradient of its devices, and W a mixing of machines.
+//
+//   1. devices reduce x - gamma g_i to the first device over the bus, dense
+//   2. the leader mixes the hats of the step before, and has the machine's x
+//   3. the leader hands x to its devices, dense, and they go on
+//   4. the leader encodes q, which travels to the leaders of neighboring machines during the next
+//      gradient
+//
+// Only leaders have hats. Pieces go through steps 1 to 3 one at a time. With one device per machine
+// it is the flat method.
+//
 // Sources: Koloskova, Stich, Jaggi, ICML 2019; Koloskova, Lin, Stich, Jaggi, ICLR 2020; order and
 // default of gamma_c: released code (epfml/ChocoSGD). Starting the hats at the first model is this
-// project's choice. No momentum.
+// project's choice, and so are pieces beside backward and machines. No momentum.
 #pragma once
 
 #include <cstdint>
 
-#include "algorithms/compression/compressor.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -43,16 +62,16 @@ namespace paceline {
 class Worker;
 
 struct ChocoSgdOptions {
-    Compressor compressor;
+    ExchangeOptions exchange{};   // its codec is a compressor, without error feedback
     double consensus_step = 0.9;  // gamma_c
-    CodingCost coding{};
 };
 
-/// Returns the time per step that a worker with this many neighbors spends on coding.
+/// Returns the time per step that a worker with this many neighbors spends on coding a vector.
 Duration choco_coding_time(const ChocoSgdOptions& options, const Layout& layout,
                            std::int64_t neighbors);
 
-/// Requires a job with a mixing that is the same in all steps.
+/// Requires a job with a mixing that is the same in all steps: of workers, or by machine of
+/// machines.
 Task<> choco_sgd(Worker& self, ChocoSgdOptions options);
 
 }  // namespace paceline

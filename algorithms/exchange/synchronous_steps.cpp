@@ -1,44 +1,77 @@
 #include "algorithms/exchange/synchronous_steps.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "algorithms/runtime/worker.hpp"
+#include "sim/engine/check.hpp"
 
 namespace paceline {
 
 namespace {
 
-Task<> steps_into_forward(Worker& self, VectorExchange& exchange, const ReplicatedUpdate& update) {
-    const Vector& x = self.replicated_model();
-    double gamma = 0;  // of the step whose pieces are under way
-    const VectorExchange::Update behind = [&](std::int64_t k, const Vector& aggregate) {
-        self.once(k, [&] { update(k, gamma, aggregate); });
-    };
-    while (self.begins_step()) {
-        const double next = self.learning_rate();
-        co_await exchange.step_into_forward(x, behind);
-        gamma = next;
+// The steps of one stage, one by one. Into forward, a step ends while its pieces are under way.
+class StageOfSteps {
+  public:
+    StageOfSteps(Worker& self, SynchronousStage stage)
+        : self_(self),
+          into_forward_(stage.exchange.schedule.begin == Begin::into_forward),
+          update_(std::move(stage.update)),
+          exchange_(self, std::move(stage.exchange), std::move(stage.prepare)) {}
+
+    Task<> step() { return into_forward_ ? step_into_forward() : step_with_update(); }
+    /// Waits for what is under way behind the last step.
+    Task<> arrive() {
+        if (into_forward_) co_await exchange_.arrive(behind());
     }
-    co_await exchange.arrive(behind);
-}
+
+  private:
+    Task<> step_with_update() {
+        const Vector aggregate = co_await exchange_.mean_gradient(self_.replicated_model());
+        const std::int64_t k = self_.step();
+        self_.once(k, [&] { update_(k, self_.learning_rate(), aggregate); });
+        co_await self_.update();
+    }
+    Task<> step_into_forward() {
+        const double next = self_.learning_rate();
+        co_await exchange_.step_into_forward(self_.replicated_model(), behind());
+        gamma_ = next;
+    }
+    VectorExchange::Update behind() {
+        return [this](std::int64_t k, const Vector& aggregate) {
+            self_.once(k, [&] { update_(k, gamma_, aggregate); });
+        };
+    }
+
+    Worker& self_;
+    bool into_forward_;
+    ReplicatedUpdate update_;
+    VectorExchange exchange_;
+    double gamma_ = 0;  // into forward: of the step whose pieces are under way
+};
 
 }  // namespace
 
 Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate update,
                          Preparation prepare) {
-    const bool into_forward = options.schedule.begin == Begin::into_forward;
-    VectorExchange exchange(self, std::move(options), std::move(prepare));
-    if (into_forward) {
-        co_await steps_into_forward(self, exchange, update);
-        co_return;
-    }
-    const Vector& x = self.replicated_model();
+    StageOfSteps steps(self, {std::move(options), std::move(update), std::move(prepare)});
+    while (self.begins_step()) co_await steps.step();
+    co_await steps.arrive();
+}
+
+Task<> synchronous_stages(Worker& self, std::int64_t steps, SynchronousStage warm_up,
+                          SynchronousStage main) {
+    PACELINE_CHECK(warm_up.exchange.schedule.begin != Begin::into_forward,
+                   "the steps of a warm-up end with their exchange");
+    StageOfSteps first(self, std::move(warm_up));
+    StageOfSteps then(self, std::move(main));
     while (self.begins_step()) {
-        const Vector aggregate = co_await exchange.mean_gradient(x);
-        const std::int64_t k = self.step();
-        self.once(k, [&] { update(k, self.learning_rate(), aggregate); });
-        co_await self.update();
+        if (self.step() < steps)
+            co_await first.step();
+        else
+            co_await then.step();
     }
+    co_await then.arrive();
 }
 
 }  // namespace paceline

@@ -121,6 +121,56 @@ std::int64_t piece_messages(const ExchangeOptions& options, const Layout& layout
     return messages;
 }
 
+IdleStar shared_among(IdleStar star, int streams) {
+    const auto share = [streams](Bandwidth rate) {
+        return Bandwidth{std::max<std::int64_t>(1, rate.bits_per_second / streams)};
+    };
+    if (star.card) {
+        star.card = share(*star.card);
+        return capped(star, *star.card);
+    }
+    star.bandwidth = share(star.bandwidth);
+    return star;
+}
+
+// Returns the input of one of `streams` equal streams.
+StepModelInput of_one_stream(StepModelInput in, int streams) {
+    in.network.star = shared_among(in.network.star, streams);
+    if (in.network.bus) in.network.bus = shared_among(*in.network.bus, streams);
+    return in;
+}
+
+bool takes_no_device(const std::vector<PieceStage>& stages) {
+    return std::ranges::all_of(stages, [](const PieceStage& stage) {
+        return !stage.on_device || stage.time == Duration::zero();
+    });
+}
+
+bool are_alike(const PieceOfForm& one, const PieceOfForm& other) {
+    return std::ranges::equal(one.charged.tensors(), other.charged.tensors(), {}, &Tensor::shape,
+                              &Tensor::shape);
+}
+
+// Streams whose pieces are alike do the same at the same time, each with its share of the wires.
+std::optional<Duration> streams_step_time(const ExchangeOptions& options, std::int64_t passes,
+                                          const StepModelInput& in, double density,
+                                          const std::vector<PieceOfForm>& pieces) {
+    const auto streams =
+        std::min(static_cast<std::size_t>(options.schedule.streams), pieces.size());
+    const bool alike = std::ranges::all_of(
+        pieces, [&](const PieceOfForm& piece) { return are_alike(piece, pieces.front()); });
+    if (!waits_for_backward(options.schedule.begin) || pieces.size() % streams != 0 || !alike ||
+        in.network.staging)
+        return std::nullopt;
+    const StepModelInput one = of_one_stream(in, static_cast<int>(streams));
+    const auto form = piece_form(options, pieces.front().charged, passes, one, density);
+    if (!form || !takes_no_device(form->encode) || !takes_no_device(form->travel) ||
+        !takes_no_device(form->decode))
+        return std::nullopt;
+    const auto rounds = static_cast<std::int64_t>(pieces.size() / streams);
+    return sum(sum(in.timing.step, multiple(rounds, total_time(*form))), in.update);
+}
+
 }  // namespace
 
 Bytes form_of_contribution(const ExchangeOptions& options, const Layout& layout, WireFormat wire,
@@ -145,7 +195,8 @@ std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::
     const ExchangeSchedule& schedule = options.schedule;
     const std::vector<PieceOfForm> pieces = pieces_of_form(options, in);
     if (schedule.begin == Begin::into_forward) return std::nullopt;
-    if (schedule.streams > 1 && pieces.size() > 1) return std::nullopt;
+    if (schedule.streams > 1 && pieces.size() > 1)
+        return streams_step_time(options, passes, in, density, pieces);
     std::vector<ScheduledPiece> scheduled;
     for (const PieceOfForm& piece : pieces) {
         const auto form = piece_form(options, piece.charged, passes, in, density);

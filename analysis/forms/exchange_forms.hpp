@@ -12,8 +12,13 @@
 //                                                encoded   g-1 + g-1 + g (g-1)
 //     shards            2 p g (g-1), and g times those of p
 //
-// Steps are unknown, and empty, with several streams and more than one piece, into forward, and
-// where the aggregation is unknown.
+// Several streams: pieces that are alike, leave together and are coded in no time do the same at
+// the same time on s streams. Each flow has an s-th of its links, and a stream carries every s-th
+// piece: the form of one stream, by links of B/s. After backward alone, and with as many pieces on
+// each stream.
+//
+// Steps are otherwise unknown, and empty, with several streams and more than one piece, into
+// forward, and where the aggregation is unknown.
 #pragma once
 
 #include <cstdint>

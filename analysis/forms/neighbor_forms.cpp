@@ -12,13 +12,6 @@ namespace paceline {
 
 namespace {
 
-// From the devices of a machine to the first, or back.
-Duration inside_time(int g, Bytes size, const IdleStar& bus) {
-    if (g == 1) return {};
-    const Bytes others{size.count - size.count / g};
-    return sum(ring_reduce_scatter_time(g, size, bus), sum(bus.latency, others / bus.bandwidth));
-}
-
 struct SentPiece {
     std::size_t bucket;
     Bytes dense;
@@ -100,13 +93,12 @@ std::optional<Duration> end_by_leaders(const Neighbors& n, const StepTiming& tim
     const int g = n.options.aggregation.devices;
     if (g > 1 && !n.in.network.bus) return std::nullopt;
     const IdleStar bus = n.in.network.bus.value_or(n.in.network.star);
-    IdleNetwork between{n.in.network.star, std::nullopt, 1};
-    between.star = capped(between.star, bus.bandwidth);
+    const IdleNetwork between = between_leaders(n.in.network);
     std::vector<ScheduledPiece> scheduled;
     for (const SentPiece& piece : n.pieces()) {
         const std::optional<Duration> messages = n.messages_time(piece.message, between);
         if (!messages) return std::nullopt;
-        const Duration inside = inside_time(g, piece.dense, bus);
+        const Duration inside = inside_machine_time(g, piece.dense, bus);
         PieceForm form{{}, {{false, inside}}, {}};
         if (!n.compressor.lossless) form.travel.push_back({true, piece.coding});
         form.travel.push_back({false, sum(*messages, inside)});
@@ -116,6 +108,17 @@ std::optional<Duration> end_by_leaders(const Neighbors& n, const StepTiming& tim
 }
 
 }  // namespace
+
+Duration inside_machine_time(int g, Bytes size, const IdleStar& bus) {
+    if (g == 1) return {};
+    const Bytes others{size.count - size.count / g};
+    return sum(ring_reduce_scatter_time(g, size, bus), sum(bus.latency, others / bus.bandwidth));
+}
+
+IdleNetwork between_leaders(const IdleNetwork& network) {
+    const IdleStar bus = network.bus.value_or(network.star);
+    return {capped(network.star, bus.bandwidth), std::nullopt, 1};
+}
 
 std::optional<Duration> neighbor_exchange_step_time(const ExchangeOptions& options,
                                                     const Mixing& mixing, int vectors, bool beside,

@@ -32,6 +32,11 @@ std::optional<Duration> neighbor_exchange_step_time(const ExchangeOptions& optio
                                                     const Mixing& mixing, int vectors, bool beside,
                                                     const StepModelInput& in);
 
+/// Returns the time of a dense vector from the devices of a machine of g to the first, or back.
+Duration inside_machine_time(int g, Bytes size, const IdleStar& bus);
+/// Returns the network as the first devices of machines see it, while no others use it.
+IdleNetwork between_leaders(const IdleNetwork& network);
+
 /// `edges` is the number of messages of one average, whole and flat.
 std::int64_t neighbor_exchange_messages(const ExchangeOptions& options, std::int64_t edges,
                                         int vectors, const StepModelInput& in);

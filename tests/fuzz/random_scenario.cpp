@@ -142,6 +142,7 @@ class Generator {
     Json all_reduce();
     void choose_slices(Json& made);
     void choose_exchange(const std::string& kind, Json& made);
+    void choose_overlap(const std::string& kind, Json& made);
     [[nodiscard]] bool is_read(const Json& made) const;
     void mend_exchange(const std::string& kind, Json& made);
     void disturb(Json& cluster);
@@ -500,6 +501,22 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
 }
 
 // Chooses what is exchanged and how, where the algorithm leaves a choice.
+// Pieces, and machines where there are some, of methods whose defaults have neither.
+void Generator::choose_overlap(const std::string& kind, Json& made) {
+    if (kind == "choco-sgd") {
+        made["schedule"] =
+            Json{{"pieces", "tensors"}, {"begin", text({"after-backward", "beside-backward"})}};
+        if (per_node_ == 1 || workers_ % per_node_ != 0 || chance(0.3)) return;
+        made["aggregation"] = Json{{"kind", "neighbors"}, {"machines", "leaders"}};
+        made["mixing"] = Json{{"kind", text({"ring", "complete"})}};
+        return;
+    }
+    made["schedule"] = Json{{"pieces", "tensors"},
+                            {"begin", "into-forward"},
+                            {"order", text({"fifo", "priority"})},
+                            {"streams", whole(1, 3)}};
+}
+
 void Generator::choose_exchange(const std::string& kind, Json& made) {
     const Json& keys = definition(kind).at("properties");
     if (kind == "collective" && chance(0.8)) need(kind, made, {"all_reduce"});
@@ -510,6 +527,8 @@ void Generator::choose_exchange(const std::string& kind, Json& made) {
     if (keys.contains("mixing") && chance(0.8)) need(kind, made, {"mixing"});
     for (const char* within_a_short_run : {"period", "freeze_step", "var_freeze_step"})
         if (keys.contains(within_a_short_run)) need(kind, made, {within_a_short_run});
+    if (one_of(kind, {"choco-sgd", "one-bit-adam", "one-bit-lamb"}) && chance(0.7))
+        choose_overlap(kind, made);
     if (kind != "collective") return;
     if (chance(0.3)) made["operation"] = "all-reduce";
     const auto operation = made.at("operation").get<std::string>();

@@ -25,7 +25,9 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {scaled_sign_step, Choice::algorithm, "scaled signs of steps"},
     {low_rank_step, Choice::algorithm, "gradients of low rank"},
     {column_step, Choice::algorithm, "the step of 1-bit SGD"},
-    {momenta, Choice::algorithm, "mean momenta"},
+    {momenta, Choice::algorithm, "mean momenta, a step by entry"},
+    {tensor_momenta, Choice::algorithm, "mean momenta, a step by tensor"},
+    {local_momenta, Choice::algorithm, "mean momenta, and local steps"},
     {models, Choice::algorithm, "mean models"},
     {outer_gradients, Choice::algorithm, "mean outer gradients"},
     {fragments, Choice::algorithm, "fragments of outer gradients"},
@@ -106,6 +108,7 @@ constexpr Features exact(none, fp16);
 constexpr Features gathered(top_k, qsgd, terngrad, sign, majority, scaled_sign, natural, eight_bit,
                             one_bit_columns);
 constexpr Features drawn_alike(random_k, random_block);
+constexpr Features all_momenta(momenta, tensor_momenta, local_momenta);
 
 constexpr std::string_view is_its_codec =
     "the step is made for its own codec; the kind \"sgd\" takes any";
@@ -208,10 +211,11 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "its largest entries are its codec; leave it out, or take \"sgd\" with top-k"},
     {Features(column_step), codecs,
      "its columns are its codec; leave it out, or take \"sgd\" with one-bit-columns"},
-    {Features(adam, layerwise, momenta, outer_gradients, fragments), Features(dgc), velocities},
+    {Features(adam, layerwise, outer_gradients, fragments).with(all_momenta), Features(dgc),
+     velocities},
     {Features(outer_gradients, fragments), Features(sign, majority),
      "an outer gradient needs sizes: take scaled-sign, qsgd or natural"},
-    {Features(momenta), Features(sign, majority),
+    {all_momenta, Features(sign, majority),
      "a mean momentum needs sizes: take one-bit, 8-bit or scaled-sign"},
     {Features(models, shares, neighbor_models, pushes, pairs, server_of_models),
      codecs.without(exact), rounded_models},
@@ -229,12 +233,13 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "\"fedprox\" and \"fedopt\" compress what clients send"},
     // Algorithms and aggregations.
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
-              low_rank_step, column_step, momenta, models, outer_gradients, fragments, shares,
-              components),
+              low_rank_step, column_step, models, outer_gradients, fragments, shares, components)
+         .with(all_momenta),
      Features(neighbors), one_model},
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
-              low_rank_step, column_step, momenta, models, outer_gradients, fragments, shares,
-              components, neighbor_models, differences, pushes),
+              low_rank_step, column_step, models, outer_gradients, fragments, shares, components,
+              neighbor_models, differences, pushes)
+         .with(all_momenta),
      Features(own_messages), "its messages are those of an aggregation"},
     {Features(dropping_step), Features(all_reduce, two_phase).with(servers).with(machines),
      "each worker selects from its whole gradient, by one threshold: all-gather or "
@@ -249,8 +254,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      aggregations.without(Features(neighbors, own_messages)),
      "workers average with neighbors, by \"neighbors\" alone; \"local-sgd\" and \"sgd\" take the "
      "mean of all"},
-    {Features(differences, pushes), machines,
-     "every worker has copies or shares of its own, which machines do not: flat"},
+    {Features(pushes), machines, "every worker has shares of its own, which machines do not: flat"},
     {Features(pairs, server_of_models, server_rounds, corrected_rounds, sharded, global_top_k,
               nothing),
      aggregations.without(Features(own_messages)), own_aggregation},
@@ -258,15 +262,17 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(sharded), codecs.without(Features(none)),
      "shards travel as they are; leave it out, or take \"sgd\" or \"adam\" with a codec"},
     // Algorithms and schedules.
-    {Features(layerwise), Features(partitions_into_forward),
+    {Features(layerwise, tensor_momenta), Features(partitions_into_forward),
      "a step needs the norm of a whole tensor, whose partitions arrive one by one: no "
      "\"partition\", or not into forward"},
     {Features(clipping), Features(into_forward),
      "the norm to clip by is known when all pieces have arrived: \"begin\" is "
      "\"beside-backward\""},
-    {Features(dgc_step, momenta), Features(into_forward),
+    {Features(dgc_step), Features(into_forward),
      "its stages change what is sent from one step to the next, so a step ends before the next "
      "begins"},
+    {Features(local_momenta), Features(into_forward),
+     "steps with an exchange and steps without alternate, so a step ends before the next begins"},
     {Features(column_step), schedules.without(Features(whole, after_backward, fifo)),
      "stripes are of the whole gradient: \"whole\"; \"sgd\" with one-bit-columns takes pieces"},
     {Features(dropping_step), schedules.without(Features(whole, after_backward, fifo)),
@@ -279,10 +285,9 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "what is exchanged at a time is one piece; leave \"schedule\" out, or \"whole\""},
     {Features(models), Features(beside_backward, into_forward, priority),
      "models are averaged between blocks of steps: \"begin\" is \"after-backward\""},
-    {Features(neighbor_models), Features(into_forward, priority),
+    {Features(neighbor_models, differences), Features(into_forward, priority),
      "all pieces of a model are averaged before the next step begins, in order"},
-    {Features(differences, pushes), schedules.without(Features(whole, after_backward, fifo)),
-     whole_models},
+    {Features(pushes), schedules.without(Features(whole, after_backward, fifo)), whole_models},
     {Features(pairs, server_of_models, server_rounds, corrected_rounds, nothing),
      schedules.without(Features(whole, after_backward, fifo)), whole_models},
     {Features(sharded, global_top_k), schedules.without(Features(whole, after_backward, fifo)),

@@ -33,7 +33,9 @@ enum class Feature : std::uint8_t {
     scaled_sign_step,  // of error feedback in units of steps
     low_rank_step,     // momentum behind a matrix of low rank
     column_step,       // of 1-bit SGD
-    momenta,           // the mean momentum of workers
+    momenta,           // the mean momentum of workers; a step that goes by entry
+    tensor_momenta,    // the same; a step that needs norms of whole tensors
+    local_momenta,     // the same, and local steps between exchanges
     models,            // the mean model, now and then
     outer_gradients,   // the mean of what blocks of steps have moved
     fragments,         // the same, of a part of the model at a time

@@ -58,10 +58,12 @@ AlgorithmChoice with_one_bit(const ObjectReader& read, const AlgorithmInput& in,
     return choice;
 }
 
-// Returns the exchange with one buffer for the whole vector, if it has one for each tensor.
+// Returns the exchange with one buffer for the whole vector, if it has one for each tensor. Into
+// forward there are no forms to compare, and pieces are buffers of their own anyway.
 std::optional<ExchangeOptions> as_fused(ExchangeOptions options) {
     auto* const one_bit = std::get_if<OneBitCodec>(&options.codec.coder);
     if (one_bit == nullptr || one_bit->fused) return std::nullopt;
+    if (options.schedule.begin == Begin::into_forward) return std::nullopt;
     one_bit->fused = true;
     return options;
 }
@@ -252,13 +254,13 @@ constexpr auto adaptive_algorithms = std::to_array<AlgorithmEntry>({
     {"one-bit-lamb",
      "1-bit LAMB: the same, layer-wise (2104.06069)",
      "Li et al., arXiv 2104.06069, 2021; released code: DeepSpeed",
-     Feature::momenta,
+     Feature::tensor_momenta,
      &read_one_bit_lamb,
      {.decays_by_itself = true}},
     {"zero-one-adam",
      "0/1 Adam: the same with local steps (2202.06009)",
      "Lu et al., arXiv 2202.06009, 2022; released code: DeepSpeed",
-     Feature::momenta,
+     Feature::local_momenta,
      &read_zero_one_adam,
      {.decays_by_itself = true}},
     {"one-bit-sgd",

@@ -13,7 +13,7 @@
 #include "algorithms/compressed/sign_sgd.hpp"
 #include "algorithms/compression/signs.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "analysis/forms/compressed_step_models.hpp"
+#include "analysis/forms/choco_forms.hpp"
 #include "app/scenario/aggregations/compressors.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
@@ -89,17 +89,10 @@ AlgorithmChoice read_demo(const ObjectReader& read, const AlgorithmInput& in) {
     return choice;
 }
 
-std::int64_t neighbor_messages(const Mixing& mixing) {
-    std::int64_t messages = 0;
-    for (int i = 0; i < mixing.nodes(); ++i)
-        messages += static_cast<std::int64_t>(mixing.listeners(i).size());
-    return messages;
-}
-
-AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
-    AlgorithmChoice choice;
+// A mixing of workers or, by machine, of machines, that does not change.
+MixingPtr read_choco_mixing(const ObjectReader& read, int members, AlgorithmChoice& choice) {
     const Place mixing = read.required("mixing", "such as {\"kind\": \"ring\"}");
-    choice.mixing = read_mixing(mixing, in.workers, MixingUse::averages);
+    choice.mixing = read_mixing(mixing, members, MixingUse::averages);
     const MixingSchedule schedule = choice.mixing.make(1);
     if (!schedule.is_static())
         mixing.refuse(
@@ -107,26 +100,35 @@ AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
             "change, such as \"ring\" or \"torus\"");
     choice.sends_at_once = choice.mixing.degree;
     choice.meets_everybody = choice.mixing.meets_everybody;
+    return schedule.at(0);
+}
+
+AlgorithmChoice read_choco(const ObjectReader& read, const AlgorithmInput& in) {
+    AlgorithmChoice choice;
     ChocoSgdOptions options;
-    const Codec codec = read_own_codec(read.required("codec", "such as \"top-k\""), in, false);
-    options.compressor = std::get<Compressor>(codec.coder);
-    options.coding = codec.coding;
+    read_own_codec(read.required("codec", "such as \"top-k\""), in, false);
+    options.exchange = read_neighbor_exchange(read, in, choice);
+    const AggregationPlan& aggregation = options.exchange.aggregation;
+    const bool by_machine = aggregation.machines != ByMachine::flat;
+    const MixingPtr w =
+        read_choco_mixing(read, by_machine ? in.workers / aggregation.devices : in.workers, choice);
     if (const auto p = read.optional("consensus_step"))
         options.consensus_step = as_number_above(*p, 0, 1);
 
-    const MixingPtr w = schedule.at(0);
     choice.vectors = 6;
     choice.run = [options](Worker& worker) { return choco_sgd(worker, options); };
-    choice.contribution = [options](const Layout& layout, std::int64_t k, double) {
-        return k == 0 ? Bytes{} : message_bytes(options.compressor, layout);
+    const bool waits = waits_for_backward(options.exchange.schedule.begin);
+    choice.contribution = [options, waits](const Layout& layout, std::int64_t k, double) {
+        if (k == 0 && waits) return Bytes{};
+        return message_bytes(std::get<Compressor>(options.exchange.codec.coder), layout);
     };
     choice.encodes = true;
     choice.stage = [](std::int64_t k, double) { return k == 0 ? 0.0 : 1.0; };
     choice.model_step = [options, w](const StepModelInput& in, std::int64_t k, double) {
         return choco_sgd_step_time(options, *w, k, in);
     };
-    choice.messages = [w](const StepModelInput&, std::int64_t k) {
-        return k == 0 ? 0 : neighbor_messages(*w);
+    choice.messages = [options, w](const StepModelInput& in, std::int64_t k) {
+        return choco_sgd_messages(options, *w, k, in);
     };
     return choice;
 }

@@ -12,7 +12,6 @@
 
 #include <doctest/doctest.h>
 
-#include "algorithms/compressed/choco_sgd.hpp"
 #include "algorithms/compressed/ef_sign_sgd.hpp"
 #include "algorithms/compressed/power_sgd.hpp"
 #include "algorithms/compressed/sign_sgd.hpp"
@@ -24,7 +23,8 @@
 #include "algorithms/compression/terngrad.hpp"
 #include "algorithms/dense/synchronous_sgd.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "analysis/forms/compressed_step_models.hpp"
+#include "analysis/forms/choco_forms.hpp"
+#include "tests/algorithms/compressed/choco_options.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
 #include "topologies/mixing/graphs.hpp"
 
@@ -97,7 +97,7 @@ Method compressed(Compressor compressor, bool feedback, AllReducePlan all_reduce
 }
 
 Method choco(const Compressor& compressor, const Mixing& mixing) {
-    const ChocoSgdOptions options{compressor, 0.3, {Duration{90}}};
+    const ChocoSgdOptions options = choco_options(compressor, 0.3, {Duration{90}});
     return {"choco-sgd " + compressor.name, [=](Worker& self) { return choco_sgd(self, options); },
             [=](std::int64_t k, const StepModelInput& in) {
                 return choco_sgd_step_time(options, mixing, k, in);
@@ -206,7 +206,7 @@ TEST_CASE("compressed family: steps of other numbers of nodes take the step mode
 }
 
 TEST_CASE("compressed family: the step models of a degree that differs are not known") {
-    const ChocoSgdOptions options{make_top_k(0.1), 0.3, {}};
+    const ChocoSgdOptions options = choco_options(make_top_k(0.1), 0.3);
     CHECK(!choco_sgd_step_time(options, make_star_mixing(6), 1, input(6, odd_layout())));
     CHECK(choco_sgd_step_time(options, make_ring_mixing(6), 1, input(6, odd_layout())));
 }
