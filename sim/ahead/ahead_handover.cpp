@@ -1,6 +1,7 @@
 // How a collective that runs ahead (sim/ahead/ahead.hpp) goes on by events: the state of this
 // instant, worked out from the recurrence, becomes messages of the network.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "sim/ahead/ahead_run.hpp"
@@ -43,6 +44,7 @@ void Ahead::replay(AheadRun& run) {
         if (run.takes_no_time) return at < simulation_.now();
         return simulation_.has_fired(at, {rank, run.host(place), run.stream});
     });
+    if (run.rounds.grouped) return replay_group(run);
     if (network_.reports_sums())
         run.times.report_to([this, &run](int from, int to, const RoundMessage& message) {
             report_message(run, from, to, message);
@@ -144,6 +146,8 @@ bool Ahead::is_under_way(const RoundMessage& message) const {
 
 MessageId Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& message, Join* drained,
                        Join& delivered) {
+    std::optional<FlowProgress> progress;
+    if (run.rounds.grouped) progress = run.group.flow(from, to).progress;
     return network_.adopt({.from = run.host(from),
                            .to = run.host(to),
                            .stream = run.stream,
@@ -153,7 +157,8 @@ MessageId Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& mess
                            .set_out = message.set_out,
                            .drain = message.drain,
                            .arrive = message.arrive,
-                           .has_drained = has_left(run, from, message)},
+                           .has_drained = has_left(run, from, message),
+                           .progress = progress},
                           drained, delivered);
 }
 

@@ -22,6 +22,9 @@
 // The term drain_p(k-1) matters only if w > 1: messages to the same member leave one after the
 // other.
 //
+// Rounds that are `grouped` are all open from the entry on, each with another partner, and their
+// messages share links: their times are those of sim/ahead/grouped_times.hpp.
+//
 // Source: own derivation from the rules of sim/network/network.hpp; summed up, it is the closed
 // forms of analysis/forms.
 #pragma once
@@ -76,6 +79,7 @@ struct MessageRounds {
     PassedChunks chunks{};
     int in_flight = 1;
     bool relays = false;
+    bool grouped = false;
 
     [[nodiscard]] bool passes_chunks() const { return !size; }
     /// Returns the number of rounds that a member may have open.

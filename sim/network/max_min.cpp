@@ -17,6 +17,7 @@ void MaxMin::clear(std::size_t most_links, std::size_t most_flows, std::size_t m
     if (links_.size() < most_links) links_.resize(most_links);
     if (first_hop_.size() < most_flows + 1) first_hop_.resize(most_flows + 1);
     if (rate_.size() < most_flows) rate_.resize(most_flows);
+    if (share_.size() < most_links) share_.resize(most_links);
     if (hops_.size() < most_hops) hops_.resize(most_hops);
     if (listed_.size() < most_hops) listed_.resize(most_hops);
     links_end_ = flows_end_ = hops_end_ = listed_end_ = 0;
@@ -25,11 +26,29 @@ void MaxMin::clear(std::size_t most_links, std::size_t most_flows, std::size_t m
 std::span<const double> MaxMin::fill() {
     std::fill_n(rate_.begin(), flows_end_, unset);
     first_hop_[flows_end_] = hops_end_;
+    if (fill_evenly()) return {rate_.data(), flows_end_};
     if (links_end_ <= few)
         fill_by_scan();
     else
         fill_by_heap();
     return {rate_.data(), flows_end_};
+}
+
+bool MaxMin::fill_evenly() {
+    double smallest = std::numeric_limits<double>::infinity();
+    for (Index link = 0; link < links_end_; ++link) {
+        if (links_[link].unfixed == 0) continue;
+        share_[link] = share(link);
+        smallest = std::min(smallest, share_[link]);
+    }
+    for (Index flow = 0; flow < flows_end_; ++flow) {
+        const Index* const first = hops_.data() + first_hop_[flow];
+        const Index* const last = hops_.data() + first_hop_[flow + 1];
+        if (std::none_of(first, last, [&](Index link) { return share_[link] == smallest; }))
+            return false;
+    }
+    std::fill_n(rate_.begin(), flows_end_, smallest);
+    return true;
 }
 
 // A link without unfixed flows has the share `never`.

@@ -16,6 +16,9 @@
 //
 // Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
 //
+// Where each flow crosses a link with the smallest share of all, this share is the rate of all flows.
+// No subtraction is needed to see that, so rates that should be equal are, to the bit.
+//
 // A problem is built in place while the caller walks over its own links and flows, without a second
 // pass over the routes:
 //
@@ -89,6 +92,7 @@ class MaxMin {
     [[nodiscard]] double share(Index link) const {
         return links_[link].left / links_[link].unfixed;
     }
+    bool fill_evenly();
     void fill_by_scan();
     void fill_by_heap();
     void fix_flows(Index link, double share);
@@ -103,6 +107,7 @@ class MaxMin {
     std::vector<Index> hops_;
     std::vector<Index> listed_;
     std::vector<double> rate_;
+    std::vector<double> share_;         // [link], at first
     std::array<double, few> shares_{};  // [link], for a scan
     std::vector<Entry> heap_;
     Index links_end_ = 0;  // how much is in use

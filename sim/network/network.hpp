@@ -75,6 +75,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -125,6 +126,7 @@ struct MessageUnderWay {
     Time drain;
     Time arrive;
     bool has_drained = false;
+    std::optional<FlowProgress> progress{};  // if it shares links
 };
 
 class Network {
@@ -353,9 +355,6 @@ class Network {
     }
     static bool on_links(State state) {
         return state >= State::still && state <= State::rechecking;
-    }
-    static double bytes_per_tick(Bandwidth rate) {
-        return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
     }
     void touch_route(const Flow& flow);
     static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }

@@ -54,6 +54,26 @@ TEST_CASE("max-min: n flows on a link have an n-th of it each") {
     CHECK(rates == std::vector<double>{1.5, 1.5, 1.5, 1.5});
 }
 
+TEST_CASE("max-min, property: all flows of a group of n members have the same rate, to the bit") {
+    for (std::uint32_t n = 3; n <= 40; ++n) {
+        CAPTURE(n);
+        Routes routes;
+        for (std::uint32_t from = 0; from < n; ++from)
+            for (std::uint32_t to = 0; to < n; ++to)
+                if (from != to) routes.push_back({from, n + to});
+        const double capacity = 0.0125;  // no binary fraction
+        for (const double rate : solve(std::vector<double>(2 * std::size_t{n}, capacity), routes))
+            REQUIRE(rate == capacity / (n - 1));
+    }
+}
+
+TEST_CASE("max-min: a flow that misses the narrowest links has what is left elsewhere") {
+    // Two flows share link 0 evenly; the third shares link 1 with one of them.
+    const std::vector<double> rates = solve({2, 4}, {{0}, {0, 1}, {1}});
+
+    CHECK(rates == std::vector<double>{1, 1, 3});
+}
+
 TEST_CASE("max-min: on a parking lot the long flow has no less than its share of each link") {
     const std::vector<double> rates = solve({1, 1, 1}, {{0, 1, 2}, {0}, {1}, {2}});
 
@@ -167,6 +187,12 @@ std::vector<double> step_by_step(const Problem& problem) {
     };
     std::vector<double> seen;
     for (std::size_t link = 0; link < left.size(); ++link) seen.push_back(share(link));
+    const double smallest = std::ranges::min(seen);
+    const auto is_narrow = [&](std::uint32_t link) { return seen[link] == smallest; };
+    if (std::ranges::all_of(problem.routes, [&](const auto& route) {
+            return std::ranges::any_of(route, is_narrow);
+        }))
+        return std::vector<double>(rates.size(), smallest);
     while (std::ranges::min(seen) != never) {
         const auto link = static_cast<std::size_t>(std::ranges::min_element(seen) - seen.begin());
         const double now = share(link);
