@@ -125,6 +125,7 @@ void Ahead::hand_over_messages(AheadRun& run, const std::vector<AheadMember*>& m
             network_.send(run.host(place), lane.sends_to, run.stream,
                           sent_in_round(run.rounds, place, round), Protocol::rendezvous, lane.join);
         network_.set_kind(lane.message, run.kind);
+        if (run.rounds.grouped) network_.group(lane.message);
     });
     for_each_open([&](int place, const OpenRound& own, OpenLane& lane, int) {
         if (lane.awaits < 0 || is_under_way(own.received) ||

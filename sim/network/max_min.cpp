@@ -26,7 +26,6 @@ void MaxMin::clear(std::size_t most_links, std::size_t most_flows, std::size_t m
 std::span<const double> MaxMin::fill() {
     std::fill_n(rate_.begin(), flows_end_, unset);
     first_hop_[flows_end_] = hops_end_;
-    if (fill_evenly()) return {rate_.data(), flows_end_};
     if (links_end_ <= few)
         fill_by_scan();
     else
@@ -34,21 +33,28 @@ std::span<const double> MaxMin::fill() {
     return {rate_.data(), flows_end_};
 }
 
-bool MaxMin::fill_evenly() {
+// Notes the shares of links, and returns the smallest.
+double MaxMin::smallest_share() {
     double smallest = std::numeric_limits<double>::infinity();
     for (Index link = 0; link < links_end_; ++link) {
         if (links_[link].unfixed == 0) continue;
         share_[link] = share(link);
         smallest = std::min(smallest, share_[link]);
     }
+    return smallest;
+}
+
+std::span<const double> MaxMin::fill_evenly() {
+    const double smallest = smallest_share();
+    first_hop_[flows_end_] = hops_end_;
     for (Index flow = 0; flow < flows_end_; ++flow) {
         const Index* const first = hops_.data() + first_hop_[flow];
         const Index* const last = hops_.data() + first_hop_[flow + 1];
         if (std::none_of(first, last, [&](Index link) { return share_[link] == smallest; }))
-            return false;
+            return fill();
     }
     std::fill_n(rate_.begin(), flows_end_, smallest);
-    return true;
+    return {rate_.data(), flows_end_};
 }
 
 // A link without unfixed flows has the share `never`.

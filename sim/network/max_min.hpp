@@ -16,8 +16,9 @@
 //
 // Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
 //
-// Where each flow crosses a link with the smallest share of all, this share is the rate of all flows.
-// No subtraction is needed to see that, so rates that should be equal are, to the bit.
+// Where each flow crosses a link with the smallest share of all, this share is the rate of all
+// flows. fill_evenly() sees that without a subtraction, so that rates are equal to the bit, which
+// subtractions prevent: 1 - 1/3 - 1/3 is not 1/3.
 //
 // A problem is built in place while the caller walks over its own links and flows, without a second
 // pass over the routes:
@@ -71,6 +72,8 @@ class MaxMin {
     [[nodiscard]] Index flows() const { return flows_end_; }
     /// Returns one rate per flow, valid until the next problem.
     std::span<const double> fill();
+    /// The same; equal rates are so to the bit if all flows have one.
+    std::span<const double> fill_evenly();
 
   private:
     static constexpr std::size_t few = 16;  // links among which a scan is faster than a heap
@@ -92,7 +95,7 @@ class MaxMin {
     [[nodiscard]] double share(Index link) const {
         return links_[link].left / links_[link].unfixed;
     }
-    bool fill_evenly();
+    [[nodiscard]] double smallest_share();
     void fill_by_scan();
     void fill_by_heap();
     void fix_flows(Index link, double share);

@@ -142,6 +142,14 @@ class Network {
     /// or is forgotten with forget().
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
 
+    /// The message belongs to a group that sets out together. Messages of groups that meet no others
+    /// have rates that are equal to the bit, where all are equal. Requires that the message has just
+    /// been sent.
+    void group(MessageId message) {
+        flows_[message.index].grouped = true;
+        has_groups_ = true;
+    }
+
     /// Detaches the sender's `drained`. The message continues, unless it is stranded.
     void forget(MessageId message);
 
@@ -291,6 +299,7 @@ class Network {
         Fate fate = Fate::kept;
         Protocol protocol = Protocol::eager;
         EventKind kind = EventKind::foreground;  // of the sender, and so of the flow's events
+        bool grouped = false;
         LaneTable::Index lane = LaneTable::none;
         Bytes size;
         Duration latency{};  // while it prepares: what slow start adds to the overhead
@@ -382,6 +391,7 @@ class Network {
     void solve_component(LinkId seed);
     [[nodiscard]] double rate_alone(Index index) const;
     void gather_component(LinkId seed);
+    [[nodiscard]] bool is_component_grouped() const;
     void visit_link(LinkId link);
     void visit_flow(Index index);
     void apply_rate(Index index, double rate);
@@ -421,6 +431,7 @@ class Network {
     bool by_events_;
     bool has_unlimited_ = false;    // any link is unlimited
     bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted
+    bool has_groups_ = false;       // any message has been grouped
     bool prepares_ = false;         // there is an overhead or slow start
     bool rates_requested_ = false;  // set_rates is due at the end of this instant
 

@@ -90,6 +90,7 @@ MessageId Network::adopt(const MessageUnderWay& message, Join* drained, Join& de
         flow.since = message.progress->since;
         flow.remaining = message.progress->remaining;
         flow.rate = message.progress->rate;
+        group(id);
     }
     flow.state = State::flowing;
     flow.event = simulation_.at(message.drain, action<&Network::drain>(*this, index), flow.kind,
