@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace paceline {
 
@@ -44,16 +45,35 @@ double MaxMin::smallest_share() {
     return smallest;
 }
 
+// All links with the smallest share fill together. What their flows take of other links is
+// subtracted at once, so that links that are alike stay so. The heap serves as a list: how many
+// flows of each link this has fixed.
 std::span<const double> MaxMin::fill_evenly() {
-    const double smallest = smallest_share();
+    std::fill_n(rate_.begin(), flows_end_, unset);
     first_hop_[flows_end_] = hops_end_;
-    for (Index flow = 0; flow < flows_end_; ++flow) {
-        const Index* const first = hops_.data() + first_hop_[flow];
-        const Index* const last = hops_.data() + first_hop_[flow + 1];
-        if (std::none_of(first, last, [&](Index link) { return share_[link] == smallest; }))
-            return fill();
+    heap_.assign(links_end_, {});
+    Index unfixed = flows_end_;
+    const auto fix_once = [&](Index flow, double rate) {
+        if (rate_[flow] != unset) return;
+        rate_[flow] = rate;
+        --unfixed;
+        for (Index hop = first_hop_[flow]; hop < first_hop_[flow + 1]; ++hop)
+            ++heap_[hops_[hop]].link;
+    };
+    while (unfixed > 0) {
+        const double smallest = smallest_share();
+        for (Index link = 0; link < links_end_; ++link) {
+            const LinkLoad& load = links_[link];
+            if (load.unfixed == 0 || share_[link] != smallest) continue;
+            if (load.only != none) fix_once(load.only, smallest);
+            for (Index i = load.first; i < load.end; ++i) fix_once(listed_[i], smallest);
+        }
+        for (Index link = 0; link < links_end_; ++link) {
+            const Index fixed = std::exchange(heap_[link].link, 0);
+            links_[link].left = std::max(0.0, links_[link].left - fixed * smallest);
+            links_[link].unfixed -= fixed;
+        }
     }
-    std::fill_n(rate_.begin(), flows_end_, smallest);
     return {rate_.data(), flows_end_};
 }
 

@@ -16,9 +16,10 @@
 //
 // Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
 //
-// Where each flow crosses a link with the smallest share of all, this share is the rate of all
-// flows. fill_evenly() sees that without a subtraction, so that rates are equal to the bit, which
-// subtractions prevent: 1 - 1/3 - 1/3 is not 1/3.
+// Subtractions one by one leave links that are alike with shares that differ in the last bit: 1 -
+// 1/3 - 1/3 is not 1/3. fill_evenly() fills all links with the smallest share together, and subtracts
+// once what their flows take, so that rates that are equal are so to the bit. It looks at all links
+// once for each different rate.
 //
 // A problem is built in place while the caller walks over its own links and flows, without a second
 // pass over the routes:
@@ -72,7 +73,7 @@ class MaxMin {
     [[nodiscard]] Index flows() const { return flows_end_; }
     /// Returns one rate per flow, valid until the next problem.
     std::span<const double> fill();
-    /// The same; equal rates are so to the bit if all flows have one.
+    /// The same; rates of flows that are alike are equal to the bit.
     std::span<const double> fill_evenly();
 
   private:
