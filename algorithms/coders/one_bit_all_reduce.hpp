@@ -12,9 +12,9 @@
 //   decode       1 pass over P entries
 //
 // Each worker sends 2 (n-1) (P/(8n) + 4) bytes in 4 (n-1) messages; the all-gathers run on rings,
-// the all-to-all grouped or in rounds. The whole exchange blocks. It begins when the gradient is complete, so
-// it does not overlap backward. Messages weigh what the charged layout, cut into its own buffers,
-// would weigh. The errors of all owners exist once.
+// the all-to-all grouped or in rounds. The whole exchange blocks. It begins when the gradient is
+// complete, so it does not overlap backward. Messages weigh what the charged layout, cut into its
+// own buffers, would weigh. The errors of all owners exist once.
 //
 // Entries can follow the buffers that are not encoded (tensors that a codec leaves out). A dense
 // all-reduce averages them when all buffers are through; they take no coding.

@@ -19,8 +19,9 @@
 //
 // A shared scaler is a recursive doubling of 4 bytes per tensor before the rest. Two-phase is exact
 // for any chunks if the longest takes the longest work: chunk j follows its owner through all n-1
-// rounds, or keeps its owner's link busy for n-1 messages, and then passes n-1 members. Servers are exact, to a few picoseconds, if shards are equal
-// or servers have nodes of their own.
+// rounds, or keeps its owner's link busy for n-1 messages, and then passes n-1 members. Grouped it
+// is exact to a picosecond. Servers are exact, to a few picoseconds, if shards are equal or servers
+// have nodes of their own.
 //
 // p machines of g workers each; l, t': of the bus; the card has bandwidth B, of which each of g
 // flows gets a g-th:

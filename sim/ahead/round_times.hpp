@@ -81,8 +81,8 @@ class RoundTimes {
     };
     void resume(const Frontier& frontier, const std::vector<RoundTraffic>& traffic);
 
-    /// For rounds that are grouped: the member begins all of them, and `message` is what it sends in
-    /// a round. Requires that its receiver has begun them, too.
+    /// For rounds that are grouped: the member begins all of them, and `message` is what it sends
+    /// in a round. Requires that its receiver has begun them, too.
     void open_all(int place, Time at);
     void put(int place, int round, const RoundMessage& message);
 

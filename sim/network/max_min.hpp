@@ -17,9 +17,9 @@
 // Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
 //
 // Subtractions one by one leave links that are alike with shares that differ in the last bit: 1 -
-// 1/3 - 1/3 is not 1/3. fill_evenly() fills all links with the smallest share together, and subtracts
-// once what their flows take, so that rates that are equal are so to the bit. It looks at all links
-// once for each different rate.
+// 1/3 - 1/3 is not 1/3. fill_evenly() fills all links with the smallest share together, and
+// subtracts once what their flows take, so that rates that are equal are so to the bit. It looks at
+// all links once for each different rate.
 //
 // A problem is built in place while the caller walks over its own links and flows, without a second
 // pass over the routes:

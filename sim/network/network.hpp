@@ -142,9 +142,9 @@ class Network {
     /// or is forgotten with forget().
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
 
-    /// The message belongs to a group that sets out together. Messages of groups that meet no others
-    /// have rates that are equal to the bit, where all are equal. Requires that the message has just
-    /// been sent.
+    /// The message belongs to a group that sets out together. Of groups that meet no other
+    /// messages, rates that are equal are so to the bit. Requires that the message has just been
+    /// sent.
     void group(MessageId message) {
         flows_[message.index].grouped = true;
         has_groups_ = true;
