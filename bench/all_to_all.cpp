@@ -55,7 +55,7 @@ Task<> nothing() {
 Task<> work(Network& network, const GroupPtr& group, int host, const AllToAllJob& job) {
     switch (job.mode) {
         case AllToAllMode::rounds:
-            return all_to_all(Rank(network, group, host, 1), job.block);
+            return all_to_all(AllToAll::rounds, Rank(network, group, host, 1), job.block);
         case AllToAllMode::flood:
             return flood(network, host, job.block);
         case AllToAllMode::nothing:

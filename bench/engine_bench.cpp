@@ -140,7 +140,7 @@ BENCHMARK(blocks_around_a_ring)
     ->Unit(benchmark::kMillisecond);
 
 void all_to_all_in_rounds(benchmark::State& state) {
-    both_ways(state, [](const Rank& self) { return all_to_all(self, 1_MB); });
+    both_ways(state, [](const Rank& self) { return all_to_all(AllToAll::rounds, self, 1_MB); });
 }
 BENCHMARK(all_to_all_in_rounds)
     ->ArgsProduct({{64, 256, 1024}, {0, 1}})

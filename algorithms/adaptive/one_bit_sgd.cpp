@@ -7,7 +7,7 @@
 
 #include "algorithms/compression/column_quantizer.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "sim/collectives/chunks.hpp"
+#include "sim/collectives/all_gather.hpp"
 
 namespace paceline {
 
@@ -25,26 +25,16 @@ Coding coding_of(const CodingCost& cost, std::int64_t entries, int workers) {
             coding_time(cost, 1, entries)};
 }
 
-// Sends this worker's part of every stripe to the owner of the stripe.
-Task<> hand_in(Rank rank, std::vector<Bytes> stripes) {
-    const int n = rank.size();
-    for (int round = 1; round < n; ++round) {
-        const int to = wrapped(rank.place() + round, n);
-        const int from = wrapped(rank.place() + n - round, n);
-        co_await rank.exchange(to, stripes[static_cast<std::size_t>(to)], from);
-    }
-}
-
-Task<> exchange_stripes(Worker& self, Coding coding) {
+Task<> exchange_stripes(Worker& self, AllToAll how, Coding coding) {
     std::vector<Bytes> stripes;
     for (int owner = 0; owner < self.workers(); ++owner)
         stripes.push_back(stripe_bytes(*self.charged_layout(), owner, self.workers()));
     co_await self.compute(coding.encode);
-    co_await self.exchange([&](const Rank& rank) { return hand_in(rank, stripes); },
-                           "stripes to their owners");
-    co_await self.compute(coding.own);
     const BlockWeight weight = [own = std::make_shared<const std::vector<Bytes>>(stripes)](
                                    int place) { return (*own)[static_cast<std::size_t>(place)]; };
+    co_await self.exchange([&](const Rank& rank) { return all_to_all(how, rank, weight); },
+                           "stripes to their owners");
+    co_await self.compute(coding.own);
     co_await self.exchange(
         [&](const Rank& rank) { return all_gather(AllGather::ring, rank, weight); },
         name_of(AllGather::ring));
@@ -80,6 +70,7 @@ Task<> one_bit_sgd(Worker& self, OneBitSgdOptions options) {
     Vector& m = self.replicated("momentum");
     Vector& owners_residual = self.replicated("residuals of owners");
     Vector residual = Vector::zero_like(x);
+    const AllToAll how = options.all_to_all;
     const Coding coding =
         coding_of(options.coding, self.charged_layout()->entries(), self.workers());
 
@@ -90,7 +81,7 @@ Task<> one_bit_sgd(Worker& self, OneBitSgdOptions options) {
             said = {g.layout(), quantize_columns(*g.layout(), g.values(), residual.writable())};
         });
         const Vector mean = co_await self.combine_around(
-            std::move(said), [&](const Rank&) { return exchange_stripes(self, coding); },
+            std::move(said), [&](const Rank&) { return exchange_stripes(self, how, coding); },
             [&](const Round<Vector>& round) { return requantized_mean(round, owners_residual); },
             self.everybody());
         self.once(self.step(),

@@ -13,11 +13,12 @@
 //   levels               compression/column_quantizer.hpp
 //
 // In a tensor of C columns, worker j owns columns floor(j C / n) to floor((j+1) C / n). The
-// exchange has two phases. First, in n-1 rounds, each worker sends every other worker the stripe
-// which that one owns, for all tensors together. Then a ring all-gather distributes the owners'
-// stripes. A stripe weighs 4 ceil(r / 32) + 8 bytes per column of r rows. Coding is charged as
-// passes over the N entries: 2 N to encode, N to read the n stripes, 2 passes over the own stripe
-// of N/n entries (rounded up), and N to decode.
+// exchange has two phases. First each worker sends every other worker the stripe which that one
+// owns, for all tensors together: grouped, as the released code does (all MPI_Isend before it waits
+// for any), or in rounds. Then a ring all-gather distributes the owners' stripes. A stripe weighs
+// 4 ceil(r / 32) + 8 bytes per column of r rows. Coding is charged as passes over the N entries:
+// 2 N to encode, N to read the n stripes, 2 passes over the own stripe of N/n entries (rounded up),
+// and N to decode.
 //
 // The released code sums gradients and has a rate per sample. The mean used here is equivalent up
 // to the rate, because levels scale with the values they represent. The whole exchange blocks. Not
@@ -33,6 +34,7 @@
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "models/tensors/layout.hpp"
+#include "sim/collectives/all_to_all.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
@@ -43,6 +45,7 @@ class Worker;
 struct OneBitSgdOptions {
     MomentumRule rule{};
     CodingCost coding{};
+    AllToAll all_to_all = AllToAll::grouped;
 };
 
 /// Returns the weight of the columns of a layout that `owner` owns.

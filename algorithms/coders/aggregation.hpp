@@ -29,6 +29,7 @@
 
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/all_to_all.hpp"
 
 namespace paceline {
 
@@ -48,10 +49,11 @@ enum class ByMachine : std::uint8_t { flat, leaders, shards };
 struct AggregationPlan {
     Aggregation kind = Aggregation::all_reduce;
     AllReducePlan all_reduce{};  // for all_reduce, and for what must add up in the others
-    AllGather all_gather = AllGather::ring;  // for all_gather
-    int servers = 1;                         // for servers; they stand on the first q workers ...
-    std::optional<int> first_server_node{};  // ... or on nodes of their own from this one on
-    ServerCoding coded = ServerCoding::up;   // for servers
+    AllGather all_gather = AllGather::ring;   // for all_gather
+    AllToAll all_to_all = AllToAll::grouped;  // for two_phase: chunks to their owners
+    int servers = 1;                          // for servers; they stand on the first q workers ...
+    std::optional<int> first_server_node{};   // ... or on nodes of their own from this one on
+    ServerCoding coded = ServerCoding::up;    // for servers
     ByMachine machines = ByMachine::flat;
     int devices = 1;              // of a machine
     bool encoded_inside = false;  // for leaders

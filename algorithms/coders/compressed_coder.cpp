@@ -336,7 +336,7 @@ Task<Vector> CompressedCoder::carry() {
         case Aggregation::two_phase: {
             const CollectiveOfOwn messages = [this](const Rank& rank) {
                 const int n = rank.size();
-                return two_phase(rank, weight_of_chunks(n),
+                return two_phase(aggregation_.all_to_all, rank, weight_of_chunks(n),
                                  [this, n, at = rank.place()] { return own_work(n, at, n); });
             };
             return self_.combine(std::move(decoded_), messages, form_again(members_), place_.group,

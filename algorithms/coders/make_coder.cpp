@@ -17,7 +17,7 @@ CoderPtr make_coder(Worker& self, const Codec& codec, const AggregationPlan& agg
     if (std::holds_alternative<LowRankCodec>(codec.coder))
         return make_low_rank_coder(self, codec, aggregation, std::move(place));
     if (std::holds_alternative<OneBitCodec>(codec.coder))
-        return make_one_bit_coder(self, codec, aggregation.all_reduce, place);
+        return make_one_bit_coder(self, codec, aggregation, place);
     DgcMemoryPtr memory = dgc_memory_at(self, place);
     return make_sparse_coder(self, codec, aggregation, std::move(place), std::move(memory));
 }

@@ -13,11 +13,13 @@ namespace {
 
 constexpr Bytes scale_bytes{4};
 
-Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding, GroupPtr group) {
+Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, OneBitPlanPtr plan, GroupPtr group) {
+    const CodingCost& coding = plan->coding;
+    const AllToAll how = plan->all_to_all;
     const std::int64_t chunk = buffer.padded / self.workers();
     const Bytes signs{chunk / 8};
     co_await self.compute(coding_time(coding, 2, buffer.padded));
-    co_await self.exchange([signs](const Rank& rank) { return all_to_all(rank, signs); },
+    co_await self.exchange([how, signs](const Rank& rank) { return all_to_all(how, rank, signs); },
                            "all-to-all", group);
     co_await self.all_gather(scale_bytes, AllGather::ring, group);
     co_await self.compute(coding_time(coding, 1, buffer.padded + 2 * chunk));
@@ -28,7 +30,7 @@ Task<> exchange_buffer(Worker& self, OneBitBuffer buffer, CodingCost coding, Gro
 
 Task<> exchange_all(Worker& self, OneBitPlanPtr plan, GroupPtr group) {
     for (const OneBitBuffer& buffer : plan->charged.buffers)
-        co_await exchange_buffer(self, buffer, plan->coding, group);
+        co_await exchange_buffer(self, buffer, plan, group);
     const Bytes size = plan->plain_charged;
     if (size == Bytes{}) co_return;
     const AllReducePlan how = plan->plain;

@@ -12,9 +12,9 @@
 //   decode       1 pass over P entries
 //
 // Each worker sends 2 (n-1) (P/(8n) + 4) bytes in 4 (n-1) messages; the all-gathers run on rings,
-// the all-to-all in rounds. The whole exchange blocks. It begins when the gradient is complete, so
-// it does not overlap backward. Messages weigh what the charged layout, cut into its own buffers,
-// would weigh. The errors of all owners exist once.
+// the all-to-all grouped or in rounds. The whole exchange blocks. It begins when the gradient is
+// complete, so it does not overlap backward. Messages weigh what the charged layout, cut into its
+// own buffers, would weigh. The errors of all owners exist once.
 //
 // Entries can follow the buffers that are not encoded (tensors that a codec leaves out). A dense
 // all-reduce averages them when all buffers are through; they take no coding.
@@ -33,6 +33,7 @@
 #include "algorithms/compression/one_bit.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 
@@ -50,6 +51,8 @@ struct OneBitPlan {
     std::int64_t plain_values = 0;  // entries behind the buffers of the values ...
     Bytes plain_charged{};          // ... what such entries weigh, of those that are charged ...
     AllReducePlan plain{};          // ... and how they are averaged
+
+    AllToAll all_to_all = AllToAll::grouped;
 };
 
 using OneBitPlanPtr = std::shared_ptr<const OneBitPlan>;

@@ -12,7 +12,7 @@ namespace paceline {
 
 namespace {
 
-OneBitPlanPtr plan_of(const Worker& self, const Codec& codec, AllReducePlan dense,
+OneBitPlanPtr plan_of(const Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                       const CoderPlace& place) {
     const bool fused = std::get<OneBitCodec>(codec.coder).fused;
     const auto cut = [&](const LayoutPtr& layout) {
@@ -24,7 +24,8 @@ OneBitPlanPtr plan_of(const Worker& self, const Codec& codec, AllReducePlan dens
                     "errors of owners" + place.tag};
     plan.plain_values = place.layout->entries() - plan.values.layout->entries();
     plan.plain_charged = fp32.weigh(place.charged->entries() - plan.charged.layout->entries());
-    plan.plain = dense;
+    plan.plain = aggregation.all_reduce;
+    plan.all_to_all = aggregation.all_to_all;
     return std::make_shared<const OneBitPlan>(std::move(plan));
 }
 
@@ -44,9 +45,10 @@ void for_each_in_order(const Layout& layout, Use use) {
 
 class OneBitCoder final : public Coder {
   public:
-    OneBitCoder(Worker& self, const Codec& codec, AllReducePlan dense, const CoderPlace& place)
+    OneBitCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
+                const CoderPlace& place)
         : self_(self),
-          encoder_(plan_of(self, codec, dense, place), !self.timing_only()),
+          encoder_(plan_of(self, codec, aggregation, place), !self.timing_only()),
           group_(place.group),
           layout_(place.layout),
           encoded_(encoder_.plan()->values.padded) {}
@@ -104,9 +106,9 @@ class OneBitCoder final : public Coder {
 
 }  // namespace
 
-CoderPtr make_one_bit_coder(Worker& self, const Codec& codec, AllReducePlan dense,
+CoderPtr make_one_bit_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                             const CoderPlace& place) {
-    return std::make_unique<OneBitCoder>(self, codec, dense, place);
+    return std::make_unique<OneBitCoder>(self, codec, aggregation, place);
 }
 
 }  // namespace paceline

@@ -8,12 +8,12 @@
 #pragma once
 
 #include "algorithms/coders/coder.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 
 namespace paceline {
 
-/// `dense` is how tensors are averaged that are left out.
-CoderPtr make_one_bit_coder(Worker& self, const Codec& codec, AllReducePlan dense,
+/// The aggregation says how chunks come to their owners, and how tensors are averaged that are left
+/// out.
+CoderPtr make_one_bit_coder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                             const CoderPlace& place);
 
 }  // namespace paceline

@@ -4,7 +4,6 @@
 
 #include "algorithms/runtime/worker.hpp"
 #include "sim/collectives/all_gather.hpp"
-#include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/chunks.hpp"
 #include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
@@ -39,7 +38,7 @@ Task<> messages_of(const Rank& rank, const CollectiveOptions& options, Bytes siz
         case Operation::all_gather_bruck:
             return bruck_all_gather(rank, block);
         case Operation::all_to_all:
-            return all_to_all(rank, block);
+            return all_to_all(options.all_to_all, rank, block);
         case Operation::broadcast:
             return broadcast_by(rank, options, size);
         case Operation::reduce:

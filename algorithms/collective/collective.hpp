@@ -7,7 +7,7 @@
 //   all-reduce       of S, by a plan
 //   reduce-scatter   of S, by a ring
 //   all-gather       of S in all, a block of ceil(S/n) from each worker
-//   all-to-all       of S per worker, a block of ceil(S/n) for each other one
+//   all-to-all       of S per worker, a block of ceil(S/n) for each other one, in rounds or grouped
 //   broadcast        of S from the first worker, along a binomial tree (also with all sends of a
 //                    worker at once) or a chain
 //   reduce           of S to the first worker, along a binomial tree or a chain, or by a ring and a
@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/all_to_all.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
@@ -45,6 +46,7 @@ struct CollectiveOptions {
     AllReducePlan all_reduce;
     RootedMethod method = RootedMethod::binomial;
     Slices slices{};  // of chain and ring
+    AllToAll all_to_all = AllToAll::rounds;
 };
 
 /// Returns the block that each worker contributes to an all-gather, or sends to each other worker

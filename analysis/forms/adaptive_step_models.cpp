@@ -48,7 +48,7 @@ std::optional<Duration> one_bit_sgd_step_time(const OneBitSgdOptions& options,
         longest = std::max(longest, stripe_bytes(*in.layout, owner, in.workers));
     const Duration coding =
         coding_time(options.coding, 1, one_bit_sgd_passes(*in.layout, in.workers));
-    const Duration messages = sum(all_to_all_time(in.workers, longest, *star),
+    const Duration messages = sum(all_to_all_time(options.all_to_all, in.workers, longest, *star),
                                   ring_all_gather_time(in.workers, longest, *star));
     return after_gradient(in, sum(messages, coding));
 }

@@ -172,7 +172,8 @@ Travel two_phase_stages(const Compressed& c) {
         longest = std::max(longest, chunk.packed);
         work = std::max(work, chunk.work);
     }
-    return then(then(on_wires(all_to_all_time(c.n, longest, *star)), device_if_any(work)),
+    return then(then(on_wires(all_to_all_time(c.aggregation().all_to_all, c.n, longest, *star)),
+                     device_if_any(work)),
                 on_wires(ring_all_gather_time(c.n, longest, begun(*star))));
 }
 
@@ -273,7 +274,8 @@ std::optional<PieceForm> one_bit_form(const Flat& f, const OneBitCodec& codec) {
     PieceForm form{{on_device(coding_time(f.coding(), f.passes, cut.layout->entries()))}, {}, {}};
     for (const OneBitBuffer& buffer : cut.buffers) {
         const std::int64_t chunk = buffer.padded / f.n;
-        const auto there = all_to_all_time(f.n, Bytes{chunk / 8}, f.network);
+        const auto there =
+            all_to_all_time(f.aggregation().all_to_all, f.n, Bytes{chunk / 8}, f.network);
         const auto scales = all_gather_time(AllGather::ring, f.n, Bytes{4}, f.network);
         const auto back = all_gather_time(AllGather::ring, f.n, Bytes{chunk / 8}, f.network);
         if (!there || !scales || !back) return std::nullopt;

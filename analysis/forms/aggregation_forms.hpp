@@ -6,7 +6,8 @@
 //
 //   all-reduce          E + all-reduce of A + D                        closed_forms.hpp, any plan
 //   all-gather          E + all-gather of M + D(n messages)
-//   two-phase           E + (n-1)(L + t(V)) + W + (n-1)(L + t(V)) + D   V = max V_j
+//   two-phase           E + A + W + (n-1)(L + t(V)) + D   V = max V_j
+//                       A = L + t((n-1) V) grouped, (n-1)(L + t(V)) in rounds
 //                       W = max over j of D(n chunks j) + E(chunk j)
 //   servers             E + max over j of 2 L + t(k U_j) + W_j + t(k R_j) + D    k = n, or n-1 on
 //                       workers W_j = D(n shards j) if they are encoded, + E(shard j) if the answer
@@ -18,8 +19,9 @@
 //
 // A shared scaler is a recursive doubling of 4 bytes per tensor before the rest. Two-phase is exact
 // for any chunks if the longest takes the longest work: chunk j follows its owner through all n-1
-// rounds and then passes n-1 members. Servers are exact, to a few picoseconds, if shards are equal
-// or servers have nodes of their own.
+// rounds, or keeps its owner's link busy for n-1 messages, and then passes n-1 members. Grouped it
+// is exact to a picosecond. Servers are exact, to a few picoseconds, if shards are equal or servers
+// have nodes of their own.
 //
 // p machines of g workers each; l, t': of the bus; the card has bandwidth B, of which each of g
 // flows gets a g-th:

@@ -119,7 +119,9 @@ Duration ring_reduce_scatter_time(int n, Bytes size, const IdleStar& star) {
     return started(n, star, multiple(n - 1, message_time(longest_chunk(size, n), star)));
 }
 
-Duration all_to_all_time(int n, Bytes block, const IdleStar& star) {
+Duration all_to_all_time(AllToAll how, int n, Bytes block, const IdleStar& star) {
+    if (n > 1 && how == AllToAll::grouped)
+        return started(n, star, sum(star.latency, star.together(n - 1, block)));
     return started(n, star, multiple(n - 1, message_time(block, star)));
 }
 

@@ -30,6 +30,7 @@
 #include <functional>
 #include <optional>
 
+#include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/pipelined.hpp"
 #include "sim/engine/units.hpp"
 
@@ -91,8 +92,8 @@ Duration sparse_all_reduce_time(int n, const std::function<Bytes(int)>& weight,
 /// (n-1) (L + t(ceil(S/n)))
 Duration ring_reduce_scatter_time(int n, Bytes size, const IdleStar& star);
 
-/// (n-1) (L + t(V))
-Duration all_to_all_time(int n, Bytes block, const IdleStar& star);
+/// Grouped: L + t((n-1) V). In rounds: (n-1) (L + t(V)).
+Duration all_to_all_time(AllToAll how, int n, Bytes block, const IdleStar& star);
 
 /// With m = ceil(log2 n):  max((m-1) (L + t(S)), m t(S) + c L), where c is the largest number of
 /// ones in the binary form of a place in [2^(m-1), n-1].

@@ -52,7 +52,7 @@ Known collective_time(const CollectiveOptions& options, int n, Bytes size, const
         case Operation::all_gather_bruck:
             return bruck_all_gather_time(n, block, star);
         case Operation::all_to_all:
-            return all_to_all_time(n, block, star);
+            return all_to_all_time(options.all_to_all, n, block, star);
         case Operation::broadcast:
             if (options.method == RootedMethod::chain)
                 return chain_time(n, size, options.slices, star);
@@ -121,10 +121,12 @@ std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
                     : ring_all_gather_over_machines_time(n, block, *network.bus, network.star));
 }
 
-std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& network) {
+std::optional<Duration> all_to_all_time(AllToAll how, int n, Bytes block,
+                                        const IdleNetwork& network) {
     const std::optional<IdleStar> star = as_one_star(n, network);
     if (!star) return std::nullopt;
-    return sum(staging_time(n, n * block, n * block, network), all_to_all_time(n, block, *star));
+    return sum(staging_time(n, n * block, n * block, network),
+               all_to_all_time(how, n, block, *star));
 }
 
 std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,

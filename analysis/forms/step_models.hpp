@@ -60,7 +60,8 @@ std::optional<Duration> all_gather_time(AllGather how, int n, Bytes block,
                                         const IdleNetwork& network);
 /// Returns the time of an all-to-all of equal blocks; empty where the workers are not on one star
 /// or bus.
-std::optional<Duration> all_to_all_time(int n, Bytes block, const IdleNetwork& network);
+std::optional<Duration> all_to_all_time(AllToAll how, int n, Bytes block,
+                                        const IdleNetwork& network);
 
 std::optional<Duration> collective_step_time(const CollectiveOptions& options,
                                              const StepModelInput& in);

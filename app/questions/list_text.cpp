@@ -248,7 +248,7 @@ std::string list_collectives() {
            "  operation   reduce-scatter      (n-1) (L + S/n/B): the kind \"collective\"\n"
            "  operation   all-gather-ring     (n-1) (L + S/n/B)\n"
            "  operation   all-gather-bruck    ceil(log2 n) L + (n-1) S/n/B\n"
-           "  operation   all-to-all          (n-1) (L + S/n/B)\n"
+           "  operation   all-to-all          (n-1) (L + S/n/B); grouped L + (n-1) S/n/B\n"
            "  operation   broadcast, reduce   ceil(log2 n) (L + S/B)\n"
            "  exchange    recursive-doubling  sparse: sum over steps of (L + merged bytes/B)\n"
            "  exchange    all-gather-ring     (n-1) (L + bytes/B)\n"

@@ -1,6 +1,7 @@
 // How a collective that runs ahead (sim/ahead/ahead.hpp) goes on by events: the state of this
 // instant, worked out from the recurrence, becomes messages of the network.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "sim/ahead/ahead_run.hpp"
@@ -59,6 +60,7 @@ void Ahead::replay(AheadRun& run) {
     run.times.until([this, &run](Time at, EventRank rank, int place) {
         return has_happened(run, at, rank, place);
     });
+    if (run.rounds.grouped) return replay_group(run);
     if (network_.reports_sums())
         run.times.report_to([this, &run](int from, int to, const RoundMessage& message) {
             report_message(run, from, to, message);
@@ -139,6 +141,7 @@ void Ahead::hand_over_messages(AheadRun& run, const std::vector<AheadMember*>& m
             network_.send(run.host(place), lane.sends_to, run.stream,
                           sent_in_round(run.rounds, place, round), Protocol::rendezvous, lane.join);
         network_.set_kind(lane.message, run.kind);
+        if (run.rounds.grouped) network_.group(lane.message);
     });
     for_each_open([&](int place, const OpenRound& own, OpenLane& lane, int) {
         if (lane.awaits < 0 || is_under_way(own.received) ||
@@ -160,6 +163,8 @@ bool Ahead::is_under_way(const RoundMessage& message) const {
 
 MessageId Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& message, Join* drained,
                        Join& delivered) {
+    std::optional<FlowProgress> progress;
+    if (run.rounds.grouped) progress = run.group.flow(from, to).progress;
     return network_.adopt({.from = run.host(from),
                            .to = run.host(to),
                            .stream = run.stream,
@@ -169,7 +174,8 @@ MessageId Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& mess
                            .set_out = message.set_out,
                            .drain = message.drain,
                            .arrive = message.arrive,
-                           .has_drained = has_left(run, from, message)},
+                           .has_drained = has_left(run, from, message),
+                           .progress = progress},
                           drained, delivered);
 }
 

@@ -99,8 +99,12 @@ AheadRun& Ahead::run_for(const AheadMember& member, int place, const PlacesOfHos
     run.has_halves = routes.have_halves && network_.has_half_wires();
     run.up.resize(run.has_halves && !rounds.passes_chunks() ? run.count() : 0);
     run.down.resize(run.up.size());
-    if (!rounds.passes_chunks())
+    if (rounds.grouped) {
+        run.by_events = run.by_events || !run.has_halves || network_.reports_sums();
+        run.group.begin(run.rounds);
+    } else if (!rounds.passes_chunks()) {
         run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
+    }
     waiting.push_back(&run);
     return run;
 }
@@ -137,6 +141,7 @@ bool Ahead::enter(AheadMember& member, int place, const PlacesOfHosts& hosts,
 // Works out all that the member's entry decides. Returns false if it cannot run ahead.
 bool Ahead::follow(AheadRun& run, int place) {
     if (run.rounds.passes_chunks()) return run.entered < run.rounds.members || run_ring(run);
+    if (run.rounds.grouped) return follow_group(run, place);
     run.times.enter(place, run.entries[AheadRun::at(place)]);
     if (run.times.failed()) return false;
     std::vector<int>& ended = run.times.ended();

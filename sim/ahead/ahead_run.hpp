@@ -12,6 +12,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "sim/ahead/ahead.hpp"
+#include "sim/ahead/grouped_times.hpp"
 #include "sim/ahead/link_owners.hpp"
 #include "sim/ahead/ring_times.hpp"
 #include "sim/ahead/round_times.hpp"
@@ -22,8 +23,8 @@
 namespace paceline {
 
 /// The collectives of a network. Entries and ends are in ahead_run.cpp, handovers in
-/// ahead_handover.cpp and, of rings with slots, in slot_handover.cpp, and what an observer is told
-/// in ahead_reports.cpp.
+/// ahead_handover.cpp and, of rings with slots, in slot_handover.cpp, what an observer is told in
+/// ahead_reports.cpp, and what is particular to grouped messages in ahead_grouped.cpp.
 class Ahead final : public Reserver {
   public:
     /// Returns the one of a network, which owns it.
@@ -65,6 +66,9 @@ class Ahead final : public Reserver {
     [[nodiscard]] bool can_run(int host) const;
     [[nodiscard]] Wire wire(const AheadRun& run, int from, int to);
     bool follow(AheadRun& run, int place);
+    bool follow_group(AheadRun& run, int place);
+    bool end_group(AheadRun& run);
+    void replay_group(AheadRun& run);
     bool run_ring(AheadRun& run);
     template <class Times>
     bool run_times(AheadRun& run, Times& times);
@@ -148,6 +152,12 @@ class AheadRun {
     RoundTimes times;
     RingTimes ring;
     SlotTimes slots;  // of a ring that has them
+    struct End {
+        Time at{};
+        EventRank by = EventRank::drains;
+    };
+    GroupedTimes group;
+    std::vector<End> group_ends;  // [place]: scratch
 };
 
 }  // namespace paceline

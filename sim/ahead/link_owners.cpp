@@ -40,7 +40,8 @@ LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
     Routes routes{.have_owners = true, .have_halves = true};
     std::vector<Claim> claims(owners_.size());
     std::vector<LinkId> claimed;
-    const bool always_the_same = rounds.partners == Partners::ring || rounds.in_flight > 1;
+    const bool always_the_same =
+        rounds.partners == Partners::ring || (rounds.in_flight > 1 && !rounds.grouped);
     Route links;
     for (int round = 0; round < (always_the_same ? 1 : rounds.count); ++round) {
         for (int place = 0; place < rounds.members; ++place) {

@@ -39,6 +39,9 @@
 // the ring, not once per round, while w slots carry the line: w t >= t + L + L'. By eager messages
 // nobody waits for a grant; in band, it is the clearance that travels.
 //
+// Rounds that are `grouped` are all open from the entry on, each with another partner, and their
+// messages share links: their times are those of sim/ahead/grouped_times.hpp.
+//
 // Source: own derivation from the rules of sim/network/network.hpp; summed up, it is the closed
 // forms of analysis/forms. Slots: NCCL, whose receiving proxy posts NCCL_STEPS buffers of a
 // connection ahead of the data (src/transport/net.cc, recvProxyProgress, at 5067397).
@@ -95,6 +98,7 @@ struct MessageRounds {
     int in_flight = 1;
     bool relays = false;
     int slots = 0;  // of each receiver, granted ahead of time; 0: rounds have an end, as above
+    bool grouped = false;
 
     [[nodiscard]] bool passes_chunks() const { return !size; }
     /// Returns m, the rounds after which a member passes on what it has received.

@@ -58,6 +58,16 @@ void RoundTimes::enter(int place, Time at) {
     propagate();
 }
 
+void RoundTimes::open_all(int place, Time at) {
+    members_[static_cast<std::size_t>(place)].here = true;
+    for (int round = 0; round < rounds_->count; ++round) begin_round(place, round, at);
+}
+
+void RoundTimes::put(int place, int round, const RoundMessage& message) {
+    OpenRound& own = slots_[slot(place, round)];
+    own.sent = slots_[slot(own.role.to, round)].received = message;
+}
+
 void RoundTimes::resume(const Frontier& frontier, const std::vector<RoundTraffic>& traffic) {
     for (int place = 0; place < rounds_->members; ++place) {
         const auto at = static_cast<std::size_t>(place);

@@ -81,6 +81,11 @@ class RoundTimes {
     };
     void resume(const Frontier& frontier, const std::vector<RoundTraffic>& traffic);
 
+    /// For rounds that are grouped: the member begins all of them, and `message` is what it sends
+    /// in a round. Requires that its receiver has begun them, too.
+    void open_all(int place, Time at);
+    void put(int place, int round, const RoundMessage& message);
+
     /// Members that have ended since they were last taken.
     [[nodiscard]] std::vector<int>& ended() { return ended_; }
     [[nodiscard]] bool has_ended(int place) const { return of(place).ended == rounds_->count; }

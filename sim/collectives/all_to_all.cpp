@@ -8,13 +8,13 @@
 
 namespace paceline {
 
-Task<> all_to_all(Rank self, Bytes block) {
+Task<> all_to_all(AllToAll how, Rank self, Bytes block) {
     const BlockWeight equal = [block](int) { return block; };
-    return all_to_all(std::move(self), equal);
+    return all_to_all(how, std::move(self), equal);
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): as in the other collectives
-Task<> all_to_all(Rank self, const BlockWeight& block) {
+Task<> all_to_all(AllToAll how, Rank self, const BlockWeight& block) {
     const int n = self.size();
     const auto who = [n](int place, int round) -> RoundOfMember {
         return {wrapped(place + round + 1, n), wrapped(place + n - round - 1, n)};
@@ -22,7 +22,12 @@ Task<> all_to_all(Rank self, const BlockWeight& block) {
     const auto sent = [n, block](int place, int round) {
         return block(wrapped(place + round + 1, n));
     };
-    Task<> messages = in_rounds(self, {n, n - 1, Partners::everybody, who, sent, {}});
+    MessageRounds rounds{n, n - 1, Partners::everybody, who, sent, {}};
+    if (how == AllToAll::grouped) {
+        rounds.in_flight = n - 1;
+        rounds.grouped = true;
+    }
+    Task<> messages = in_rounds(self, std::move(rounds));
     if (!self.staging()) return messages;
     Bytes all;
     for (int place = 0; place < n; ++place) all += block(place);

@@ -55,7 +55,7 @@ Task<> take_rounds(const Rank& self, const MessageRounds& rounds, int first, int
         const RoundOfMember own = rounds.who(self.place(), round);
         const Bytes size = own.to >= 0 ? sent_in_round(rounds, self.place(), round) : Bytes{0};
         if (own.to >= 0 && own.from >= 0 && !rounds.relays) {
-            co_await self.exchange(own.to, size, own.from);
+            co_await self.exchange(own.to, size, own.from, rounds.grouped);
             continue;
         }
         if (own.from >= 0) co_await self.receive(own.from);

@@ -92,8 +92,9 @@ class Rank {
     [[nodiscard]] Receive receive(int from) const {
         return {network_, node(place_), node(from), stream_, library_.protocol};
     }
-    [[nodiscard]] Exchange exchange(int to, Bytes size, int from) const {
-        return {network_, node(place_), node(to), size, node(from), stream_, library_.protocol};
+    [[nodiscard]] Exchange exchange(int to, Bytes size, int from, bool grouped = false) const {
+        return {network_,   node(place_), node(to),          size,
+                node(from), stream_,      library_.protocol, grouped};
     }
 
   private:

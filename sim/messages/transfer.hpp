@@ -92,14 +92,15 @@ class [[nodiscard]] Receive {
 class [[nodiscard]] Exchange {
   public:
     Exchange(NetworkPart network, int self, int to, Bytes size, int from, Stream stream,
-             Protocol protocol)
+             Protocol protocol, bool grouped = false)
         : network_(network),
           stream_(stream),
           size_(size),
           self_(self),
           to_(to),
           from_(from),
-          protocol_(protocol) {}
+          protocol_(protocol),
+          grouped_(grouped) {}
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
     ~Exchange() {
@@ -113,6 +114,7 @@ class [[nodiscard]] Exchange {
     void await_suspend(std::coroutine_handle<Promise> handle) {
         Coroutine& waiter = handle.promise();
         message_ = network_.send(self_, to_, stream_, size_, protocol_, join_);
+        if (grouped_) network_.group(message_);
         network_.receive(self_, from_, stream_, join_, protocol_);
         started_ = true;
         waiter.waits_for({"an exchange with node", from_});
@@ -130,6 +132,7 @@ class [[nodiscard]] Exchange {
     int to_;
     int from_;
     Protocol protocol_;
+    bool grouped_;
     bool started_ = false;
 };
 

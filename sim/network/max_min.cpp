@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace paceline {
 
@@ -17,6 +18,7 @@ void MaxMin::clear(std::size_t most_links, std::size_t most_flows, std::size_t m
     if (links_.size() < most_links) links_.resize(most_links);
     if (first_hop_.size() < most_flows + 1) first_hop_.resize(most_flows + 1);
     if (rate_.size() < most_flows) rate_.resize(most_flows);
+    if (share_.size() < most_links) share_.resize(most_links);
     if (hops_.size() < most_hops) hops_.resize(most_hops);
     if (listed_.size() < most_hops) listed_.resize(most_hops);
     links_end_ = flows_end_ = hops_end_ = listed_end_ = 0;
@@ -29,6 +31,49 @@ std::span<const double> MaxMin::fill() {
         fill_by_scan();
     else
         fill_by_heap();
+    return {rate_.data(), flows_end_};
+}
+
+// Notes the shares of links, and returns the smallest.
+double MaxMin::smallest_share() {
+    double smallest = std::numeric_limits<double>::infinity();
+    for (Index link = 0; link < links_end_; ++link) {
+        if (links_[link].unfixed == 0) continue;
+        share_[link] = share(link);
+        smallest = std::min(smallest, share_[link]);
+    }
+    return smallest;
+}
+
+// All links with the smallest share fill together. What their flows take of other links is
+// subtracted at once, so that links that are alike stay so. The heap serves as a list: how many
+// flows of each link this has fixed.
+std::span<const double> MaxMin::fill_evenly() {
+    std::fill_n(rate_.begin(), flows_end_, unset);
+    first_hop_[flows_end_] = hops_end_;
+    heap_.assign(links_end_, {});
+    Index unfixed = flows_end_;
+    const auto fix_once = [&](Index flow, double rate) {
+        if (rate_[flow] != unset) return;
+        rate_[flow] = rate;
+        --unfixed;
+        for (Index hop = first_hop_[flow]; hop < first_hop_[flow + 1]; ++hop)
+            ++heap_[hops_[hop]].link;
+    };
+    while (unfixed > 0) {
+        const double smallest = smallest_share();
+        for (Index link = 0; link < links_end_; ++link) {
+            const LinkLoad& load = links_[link];
+            if (load.unfixed == 0 || share_[link] != smallest) continue;
+            if (load.only != none) fix_once(load.only, smallest);
+            for (Index i = load.first; i < load.end; ++i) fix_once(listed_[i], smallest);
+        }
+        for (Index link = 0; link < links_end_; ++link) {
+            const Index fixed = std::exchange(heap_[link].link, 0);
+            links_[link].left = std::max(0.0, links_[link].left - fixed * smallest);
+            links_[link].unfixed -= fixed;
+        }
+    }
     return {rate_.data(), flows_end_};
 }
 

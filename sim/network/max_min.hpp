@@ -16,6 +16,11 @@
 //
 // Rates have the unit of the capacities. A flow that crosses a link of capacity 0 gets 0.
 //
+// Subtractions one by one leave links that are alike with shares that differ in the last bit: 1 -
+// 1/3 - 1/3 is not 1/3. fill_evenly() fills all links with the smallest share together, and
+// subtracts once what their flows take, so that rates that are equal are so to the bit. It looks at
+// all links once for each different rate.
+//
 // A problem is built in place while the caller walks over its own links and flows, without a second
 // pass over the routes:
 //
@@ -68,6 +73,8 @@ class MaxMin {
     [[nodiscard]] Index flows() const { return flows_end_; }
     /// Returns one rate per flow, valid until the next problem.
     std::span<const double> fill();
+    /// The same; rates of flows that are alike are equal to the bit.
+    std::span<const double> fill_evenly();
 
   private:
     static constexpr std::size_t few = 16;  // links among which a scan is faster than a heap
@@ -89,6 +96,7 @@ class MaxMin {
     [[nodiscard]] double share(Index link) const {
         return links_[link].left / links_[link].unfixed;
     }
+    [[nodiscard]] double smallest_share();
     void fill_by_scan();
     void fill_by_heap();
     void fix_flows(Index link, double share);
@@ -103,6 +111,7 @@ class MaxMin {
     std::vector<Index> hops_;
     std::vector<Index> listed_;
     std::vector<double> rate_;
+    std::vector<double> share_;         // [link], at first
     std::array<double, few> shares_{};  // [link], for a scan
     std::vector<Entry> heap_;
     Index links_end_ = 0;  // how much is in use

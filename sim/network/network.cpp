@@ -77,6 +77,7 @@ Network::Index Network::new_message(int from, int to, Stream stream, Bytes size,
     flow.protocol = protocol;
     flow.drained = nullptr;
     flow.kind = simulation_.running_kind();
+    flow.grouped = false;
     lanes_.push(lane, index);
     return index;
 }

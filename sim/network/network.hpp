@@ -75,6 +75,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -125,6 +126,7 @@ struct MessageUnderWay {
     Time drain;
     Time arrive;
     bool has_drained = false;
+    std::optional<FlowProgress> progress{};  // if it shares links
 };
 
 class Network {
@@ -139,6 +141,14 @@ class Network {
     /// sends does not keep the run alive. Requires from != to, and that `drained` lives until then
     /// or is forgotten with forget().
     MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
+
+    /// The message belongs to a group that sets out together. Of groups that meet no other
+    /// messages, rates that are equal are so to the bit. Requires that the message has just been
+    /// sent.
+    void group(MessageId message) {
+        flows_[message.index].grouped = true;
+        has_groups_ = true;
+    }
 
     /// Detaches the sender's `drained`. The message continues, unless it is stranded.
     void forget(MessageId message);
@@ -289,6 +299,7 @@ class Network {
         Fate fate = Fate::kept;
         Protocol protocol = Protocol::eager;
         EventKind kind = EventKind::foreground;  // of the sender, and so of the flow's events
+        bool grouped = false;
         LaneTable::Index lane = LaneTable::none;
         Bytes size;
         Duration latency{};  // while it prepares: what slow start adds to the overhead
@@ -354,9 +365,6 @@ class Network {
     static bool on_links(State state) {
         return state >= State::still && state <= State::rechecking;
     }
-    static double bytes_per_tick(Bandwidth rate) {
-        return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
-    }
     void touch_route(const Flow& flow);
     static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }
     static void set_capacity(LinkState& state, Bandwidth bandwidth);
@@ -383,6 +391,7 @@ class Network {
     void solve_component(LinkId seed);
     [[nodiscard]] double rate_alone(Index index) const;
     void gather_component(LinkId seed);
+    [[nodiscard]] bool is_component_grouped() const;
     void visit_link(LinkId link);
     void visit_flow(Index index);
     void apply_rate(Index index, double rate);
@@ -422,6 +431,7 @@ class Network {
     bool by_events_;
     bool has_unlimited_ = false;    // any link is unlimited
     bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted
+    bool has_groups_ = false;       // any message has been grouped
     bool prepares_ = false;         // there is an overhead or slow start
     bool rates_requested_ = false;  // set_rates is due at the end of this instant
 

@@ -21,6 +21,7 @@ class NetworkPart {
                    Join& drained) const {
         return network_->send(first_ + from, first_ + to, stream, size, protocol, drained);
     }
+    void group(MessageId message) const { network_->group(message); }
     void forget(MessageId message) const { network_->forget(message); }
     void receive(int to, int from, Stream stream, Join& delivered,
                  Protocol protocol = Protocol::eager) const {

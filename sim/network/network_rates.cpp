@@ -185,7 +185,8 @@ void Network::solve_component(LinkId seed) {
         return apply_rate(first, rate);
     }
     gather_component(seed);
-    const std::span<const double> rates = max_min_.fill();
+    const std::span<const double> rates =
+        is_component_grouped() ? max_min_.fill_evenly() : max_min_.fill();
     for (std::size_t i = 0; i < rates.size(); ++i) apply_rate(component_flows_[i], rates[i]);
 }
 
@@ -223,6 +224,12 @@ void Network::gather_component(LinkId seed) {
             *place++ = paths_.visit(index).local;
         }
     }
+}
+
+bool Network::is_component_grouped() const {
+    const auto first = component_flows_.begin();
+    return has_groups_ && std::all_of(first, first + max_min_.flows(),
+                                      [this](Index index) { return flows_[index].grouped; });
 }
 
 void Network::visit_link(LinkId link) {

@@ -86,6 +86,12 @@ MessageId Network::adopt(const MessageUnderWay& message, Join* drained, Join& de
     enter_links(index);
     if (reports_sums()) report_begin(index);
     flow.rate = bytes_per_tick(message.wire.slowest);
+    if (message.progress) {
+        flow.since = message.progress->since;
+        flow.remaining = message.progress->remaining;
+        flow.rate = message.progress->rate;
+        group(id);
+    }
     flow.state = State::flowing;
     flow.event = simulation_.at(message.drain, action<&Network::drain>(*this, index), flow.kind,
                                 key(EventRank::drains, flow));

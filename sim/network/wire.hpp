@@ -20,6 +20,18 @@
 
 namespace paceline {
 
+/// Returns a rate in bytes per picosecond, as the network solves for rates.
+[[nodiscard]] constexpr double bytes_per_tick(Bandwidth rate) {
+    return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
+}
+
+/// What is left of a flow that shares links, at the last change of its rate.
+struct FlowProgress {
+    Time since{};
+    double remaining = 0;  // bytes
+    double rate = 0;       // bytes per picosecond
+};
+
 struct Wire {
     Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
     Duration latency{};

@@ -56,7 +56,8 @@ std::set<std::string> choices_of_the_network() {
     add_kinds("algorithm", names);
     for (const std::string& node : schema_nodes())
         for (const std::string_view choice :
-             {"mixing.kind=", "collective.operation=", "collective.method=", "all_reduce="})
+             {"mixing.kind=", "collective.operation=", "collective.method=",
+              "collective.all_to_all=", "all_reduce="})
             if (node.starts_with(choice)) names.insert(node);
     names.erase("all_reduce=library");  // stands for one of the others
     return names;

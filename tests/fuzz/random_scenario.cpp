@@ -533,6 +533,7 @@ void Generator::choose_exchange(const std::string& kind, Json& made) {
     if (chance(0.3)) made["operation"] = "all-reduce";
     const auto operation = made.at("operation").get<std::string>();
     drop(made, {"method", "slice", "in_flight", "slots", "buffer", "channels"});
+    if (operation == "all-to-all") need(kind, made, {"all_to_all"});
     if (operation == "broadcast") made["method"] = text({"binomial", "at-once", "chain"});
     if (operation == "reduce") made["method"] = text({"binomial", "chain", "ring"});
     if (one_of(made.value("method", ""), {"chain", "ring"}))
@@ -567,6 +568,7 @@ void Generator::mend_exchange(const std::string& kind, Json& made) {
 void Generator::mend_algorithm(const std::string& kind, Json& made) {
     if (of_network_ && is_algorithm(kind)) choose_exchange(kind, made);
     if (kind == "collective" && made.at("operation") != "all-reduce") made.erase("all_reduce");
+    if (kind == "collective" && made.at("operation") != "all-to-all") made.erase("all_to_all");
     if (kind == "lamb" && made.contains("min_trust") && made.contains("max_trust"))
         made["max_trust"] = made.at("min_trust").get<double>() + 1;
     if (kind == "one-bit-lamb") {

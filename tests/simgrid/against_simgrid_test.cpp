@@ -200,7 +200,7 @@ Plan all_to_all_plan(Fabric fabric, Bytes block) {
 
 Task<> member(Rank self, Bytes block, double& end) {
     const NetworkPart network = self.network();
-    co_await all_to_all(self, block);
+    co_await all_to_all(AllToAll::rounds, self, block);
     end = to_seconds(network.simulation().now().time_since_epoch());
 }
 

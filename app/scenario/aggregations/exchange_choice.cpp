@@ -26,6 +26,8 @@ constexpr auto gathering_ways =
     std::to_array<Spelling<AllGather>>({{"ring", AllGather::ring}, {"bruck", AllGather::bruck}});
 constexpr auto server_codings = std::to_array<Spelling<ServerCoding>>(
     {{"none", ServerCoding::none}, {"up", ServerCoding::up}, {"both", ServerCoding::both}});
+constexpr auto all_to_all_ways = std::to_array<Spelling<AllToAll>>(
+    {{"grouped", AllToAll::grouped}, {"rounds", AllToAll::rounds}});
 enum class ServerPlace : std::uint8_t { workers, nodes };
 constexpr auto server_places = std::to_array<Spelling<ServerPlace>>(
     {{"workers", ServerPlace::workers}, {"nodes", ServerPlace::nodes}});
@@ -217,7 +219,14 @@ AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape&
     if (choice.kind == AggregationKind::all_gather)
         if (const auto p = read.optional("how"))
             choice.plan.all_gather = as_choice(*p, "a way to gather", gathering_ways);
+    if (choice.kind == AggregationKind::two_phase)
+        if (const auto p = read.optional("all_to_all"))
+            choice.plan.all_to_all = read_all_to_all(*p);
     return choice;
+}
+
+AllToAll read_all_to_all(const Place& place) {
+    return as_choice(place, "a way of an all-to-all", all_to_all_ways);
 }
 
 ScheduleChoice read_schedule_choice(const Place& place) {

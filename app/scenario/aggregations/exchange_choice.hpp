@@ -54,6 +54,7 @@ Keys schedule_keys();
 
 /// Throws ConfigError.
 AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape& shape);
+AllToAll read_all_to_all(const Place& place);
 ScheduleChoice read_schedule_choice(const Place& place);
 
 }  // namespace paceline

@@ -216,7 +216,7 @@ AlgorithmChoice read_one_bit_sgd(const ObjectReader& read, const AlgorithmInput&
     options.coding = read_coding(read);
     ExchangeOptions stripes = dense_exchange({});
     stripes.aggregation.kind = Aggregation::two_phase;
-    read_exchange(read, in, stripes, choice);  // it takes no other
+    options.all_to_all = read_exchange(read, in, stripes, choice).aggregation.all_to_all;
     choice.exchange.reset();
     choice.run = [options](Worker& worker) { return one_bit_sgd(worker, options); };
     choice.contribution = [](const Layout& layout, std::int64_t, double) {

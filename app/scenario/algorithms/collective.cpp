@@ -9,6 +9,7 @@
 
 #include "analysis/forms/message_counts.hpp"
 #include "analysis/forms/step_models.hpp"
+#include "app/scenario/aggregations/exchange_choice.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/families.hpp"
 
@@ -61,6 +62,11 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
             p && options.method != RootedMethod::chain && options.method != RootedMethod::ring)
             p->refuse("is for the methods \"chain\" and \"ring\"");
     options.slices = read_slices(read);
+    if (const auto p = read.optional("all_to_all")) {
+        if (options.operation != Operation::all_to_all)
+            p->refuse("is for the operation \"all-to-all\" alone");
+        options.all_to_all = read_all_to_all(*p);
+    }
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
 
     use_all_reduce(choice, options.all_reduce);

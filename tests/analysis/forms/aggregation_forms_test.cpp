@@ -81,6 +81,11 @@ TEST_CASE("aggregation forms: all-gather sends whole messages and decodes each")
 TEST_CASE("aggregation forms: two-phase sends quarters twice, and owners work between") {
     check({byte_codec(), {.kind = Aggregation::two_phase}, {}}, on_star(),
           {{"device 8000"},
+           {"wires 74000", "device 6000", "wires 174000"},  // 50 + 3 8, 4 + 2, 3 (50 + 8)
+           {"device 4000"}});
+    check({byte_codec(), {.kind = Aggregation::two_phase, .all_to_all = AllToAll::rounds}, {}},
+          on_star(),
+          {{"device 8000"},
            {"wires 174000", "device 6000", "wires 174000"},  // 3 (50 + 8), 4 + 2
            {"device 4000"}});
 }
@@ -89,7 +94,7 @@ TEST_CASE("aggregation forms: error feedback takes two passes more where somethi
     Codec codec = byte_codec();
     codec.error_feedback = true;
     check({codec, {.kind = Aggregation::two_phase}, {}}, on_star(),
-          {{"device 16000"}, {"wires 174000", "device 8000", "wires 174000"}, {"device 4000"}});
+          {{"device 16000"}, {"wires 74000", "device 8000", "wires 174000"}, {"device 4000"}});
 }
 
 TEST_CASE("aggregation forms: servers on workers, encoded up: dense answers, nothing to decode") {
@@ -237,16 +242,17 @@ TEST_CASE("aggregation forms: tensors left out are cut apart from the others, an
     const Layout layout({{"a", {4, 1000}}, last});
     check(piece_form({byte_codec(), {.kind = Aggregation::two_phase}, {}}, layout, 0, on_star()),
           {{"device 8000"},
-           {"wires 198024", "device 6000", "wires 198024"},  // 3 (50 + 16.008): 1000 + 4004 / 4
+           // 50 + 3 16.008, 3 (50 + 16.008): 1000 + 4004 / 4
+           {"wires 98024", "device 6000", "wires 198024"},
            {"device 4000"}});
     last.shape = {1000};
     const Layout odd({{"a", {4, 1000}}, {"b", {4, 2}}, last});
     const ExchangeOptions thirds{byte_codec(), {.kind = Aggregation::two_phase}, {}};
-    check(
-        piece_form(thirds, odd, 0, on_star(3)),
-        {{"device 8016"},
-         {"wires 142720", "device 6680", "wires 142720"},  // 2 (50 + 8 (1336 + 1334)); 1336 (3 + 2)
-         {"device 4008"}});
+    check(piece_form(thirds, odd, 0, on_star(3)),
+          {{"device 8016"},
+           // 50 + 2 8 (1336 + 1334), 1336 (3 + 2), 2 (50 + 8 (1336 + 1334))
+           {"wires 92720", "device 6680", "wires 142720"},
+           {"device 4008"}});
 }
 
 TEST_CASE(
@@ -261,8 +267,8 @@ TEST_CASE(
         const Codec one_bit{.coder = OneBitCodec{fused}, .coding = {1ns}};
         check(piece_form({one_bit, {.kind = Aggregation::two_phase}, {}}, layout, 3, on_star()),
               {{"device 12000"},
-               // 3 (50 + 1) + 3 (50 + 0.032), twice; 6 (50 + 8)
-               {"device 8000", "wires 303096", "device 6000", "wires 303096", "device 4000",
+               // 50 + 3 + 3 (50 + 0.032), 3 (50 + 1) + 3 (50 + 0.032); 6 (50 + 8)
+               {"device 8000", "wires 203096", "device 6000", "wires 303096", "device 4000",
                 "wires 348000"},
                {}});
     }

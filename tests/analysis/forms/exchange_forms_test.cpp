@@ -133,6 +133,8 @@ std::vector<Way> aggregations(int g) {
     for (const Aggregation kind : {Aggregation::all_reduce, Aggregation::all_gather,
                                    Aggregation::two_phase, Aggregation::sparse_all_reduce})
         flat.push_back({std::to_string(static_cast<int>(kind)), {.kind = kind}});
+    flat.push_back(
+        {"two-phase in rounds", {.kind = Aggregation::two_phase, .all_to_all = AllToAll::rounds}});
     for (const ServerCoding coded : {ServerCoding::none, ServerCoding::up, ServerCoding::both})
         for (const int servers : {1, 2, workers}) {
             const AggregationPlan plan{

@@ -50,7 +50,8 @@ TEST_CASE("ahead of the queue: a message over one hop of a ring pays for one") {
 TEST_CASE("ahead of the queue: a ring goes on at the same pace after longer routes were taken") {
     // The first three steps all-reduce 1 MB around the ring, in 14 rounds of
     // 1 ms + 125 kB / 1 Gbps. The others exchange signs by routes of several hops.
-    const Run run(ring_of_8("", R"({"kind": "one-bit-adam", "freeze_step": 3})"));
+    const Run run(ring_of_8("", R"({"kind": "one-bit-adam", "freeze_step": 3,
+                                    "aggregation": {"kind": "two-phase", "all_to_all": "rounds"}})"));
 
     CHECK(run.seconds({"stop.iterations=3"}) == Approx(3 * (0.005 + 14 * 0.002)));
     CHECK(run.seconds() == Approx(1.482292501056).epsilon(1e-12));

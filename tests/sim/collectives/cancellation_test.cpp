@@ -47,7 +47,7 @@ Task<> some_collective(Rank self, std::uint64_t kind) {
         case 4:
             return bruck_all_gather(std::move(self), 8000_B);
         case 5:
-            return two_phase(std::move(self), some_weight, nothing);
+            return two_phase(AllToAll::grouped, std::move(self), some_weight, nothing);
         case 6:
             return server_exchange(std::move(self), {3, {}}, some_weight, some_weight,
                                    [](int) { return nothing(); });

@@ -21,6 +21,7 @@
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
 #include "sim/collectives/tree.hpp"
+#include "sim/collectives/two_phase.hpp"
 #include "sim/engine/processes.hpp"
 #include "topologies/fabrics/dumbbell.hpp"
 #include "topologies/fabrics/machines.hpp"
@@ -45,7 +46,8 @@ Link random_link(Random& random) {
 }
 
 Fabric random_star(Random& random, int hosts) {
-    Fabric star = make_star(hosts, random_link(random), random_link(random));
+    const Link up = random_link(random);
+    Fabric star = make_star(hosts, up, random() % 2 == 0 ? up : random_link(random));
     if (random() % 2 == 0)
         for (Link& link : star.links) link = random_link(random);
     return star;
@@ -63,6 +65,10 @@ Fabric random_fabric(Random& random, int hosts) {
         return make_machines(hosts, 2, {kind, random_link(random)}, random_star(random, hosts / 2));
     }
     return random_star(random, hosts);
+}
+
+Task<> no_work() {
+    co_return;
 }
 
 Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
@@ -86,7 +92,7 @@ Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
         case 7:
             return bruck_all_gather(std::move(self), size);
         case 8:
-            return all_to_all(std::move(self), size);
+            return all_to_all(AllToAll::rounds, std::move(self), size);
         case 9:
             return sparse_all_reduce(std::move(self), sparse);
         case 10:
@@ -123,11 +129,18 @@ Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
             return chain_broadcast(std::move(self), size, {slice, 1, 2});
         case 26:
             return chain_reduce(std::move(self), size, {slice, 1, 5});
+        case 27:
+            return all_to_all(AllToAll::grouped, std::move(self), size);
+        case 28:
+            return all_to_all(AllToAll::grouped, std::move(self), block);
+        case 29:
+            return two_phase(AllToAll::grouped, std::move(self), block, &no_work);
         default:
             return tree_all_reduce(std::move(self), size);
     }
 }
-constexpr int kinds = 27;
+constexpr int kinds = 30;
+constexpr int first_grouped = 27;
 
 struct Step {
     int kind;
@@ -382,6 +395,76 @@ TEST_CASE(
         ahead += fast.ahead;
     }
     CHECK(ahead > 1000);
+}
+
+// Grouped messages share links, and run ahead only where these are alike.
+Plan random_grouped_plan(Random& random, bool disturbed, const std::vector<Duration>& instants) {
+    Plan plan = random_plan(random, disturbed, instants);
+    const Link link = random_link(random);
+    plan.fabric = make_star(plan.hosts, link, link);
+    for (Plan::Change& change : plan.changes)
+        change.link %= static_cast<LinkId>(plan.fabric.links.size());
+    if (random() % 3 == 0)
+        for (Link& one : plan.fabric.links) one.latency = random_link(random).latency;
+    plan.overhead = {};
+    for (Step& step : plan.steps)
+        step.kind = first_grouped + static_cast<int>(random() % (kinds - first_grouped));
+    return plan;
+}
+
+TEST_CASE("ahead of the queue, property: grouped messages take the very times of events") {
+    std::uint64_t ahead = 0;
+    std::uint64_t interrupted = 0;
+    for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        std::vector<Duration> instants;
+        for (const auto& [time, host] : run(random_grouped_plan(random, false, {}), true).ends)
+            instants.push_back(time);
+        random.seed(seed);
+        const Plan plan = random_grouped_plan(random, seed % 2 == 0, instants);
+        const Outcome fast = run(plan, false);
+        check_same(fast, run(plan, true));
+        ahead += fast.ahead;
+        interrupted += fast.interrupted;
+    }
+    CHECK(ahead > 4000);
+    CHECK(interrupted > 2000);
+}
+
+TEST_CASE("ahead of the queue: a group among 64 members is one, and delivers all its messages") {
+    Plan plan;
+    plan.hosts = 64;
+    plan.fabric = make_star(64, {1_Gbps, 50us}, {1_Gbps, 50us});
+    std::vector<Duration> late(64);
+    for (std::size_t host = 0; host < late.size(); ++host) late[host] = 1us * (host * host % 64);
+    plan.steps = {{first_grouped, 10'001_B, late}};
+    const Outcome fast = run(plan, false);
+    CHECK(fast.ahead == 1);
+    CHECK(fast.interrupted == 0);
+    CHECK(fast.delivered == 64 * 63);
+    check_same(fast, run(plan, true));
+}
+
+TEST_CASE("ahead of the queue: unequal blocks of members that enter apart go by events") {
+    Plan plan;
+    plan.hosts = 3;
+    plan.fabric = make_star(3, {1_Gbps, 50us}, {1_Gbps, 50us});
+    plan.steps = {{first_grouped + 1, 0_B, {0us, 0us, 3us}}};
+    const Outcome fast = run(plan, false);
+    CHECK(fast.ahead == 0);
+    CHECK(fast.interrupted == 1);
+    check_same(fast, run(plan, true));
+    plan.steps = {{first_grouped + 1, 0_B, {3us, 3us, 3us}}};
+    CHECK(run(plan, false).ahead == 1);
+}
+
+TEST_CASE("ahead of the queue: groups on links of two speeds go by events") {
+    Plan plan;
+    plan.hosts = 3;
+    plan.fabric = make_star(3, {1_Gbps, 50us}, {2_Gbps, 50us});
+    plan.steps = {{first_grouped, 1000_B, {0us, 0us, 0us}}};
+    CHECK(run(plan, false).ahead == 0);
 }
 
 TEST_CASE(

@@ -26,10 +26,10 @@ struct Owners {
     Instants work;
     Instants began;
 
-    [[nodiscard]] auto member(StarRun& run, const Blocks& chunks) {
-        return [this, &run, &chunks](const Rank& self) {
+    [[nodiscard]] auto member(StarRun& run, const Blocks& chunks, AllToAll how = AllToAll::rounds) {
+        return [this, &run, &chunks, how](const Rank& self) {
             return two_phase(
-                self, [&chunks](int place) { return chunks[static_cast<std::size_t>(place)]; },
+                how, self, [&chunks](int place) { return chunks[static_cast<std::size_t>(place)]; },
                 [this, &run, place = static_cast<std::size_t>(self.place())] {
                     return own_work(run, place);
                 });
@@ -54,6 +54,40 @@ TEST_CASE("two-phase: on an idle star it takes 2 (n-1) (L + V/B) + W") {
 
             REQUIRE(run.last_end() == 2 * (n - 1) * (50us + chunk / 1_Gbps) + 3ms);
         }
+}
+
+TEST_CASE("two-phase, grouped: on an idle star it takes L + (n-1) V/B + W + (n-1) (L + V/B)") {
+    for (int n = 2; n <= 33; ++n)
+        for (const Bytes chunk : {1_B, 97'001_B}) {
+            CAPTURE(n);
+            CAPTURE(chunk.count);
+            const Blocks chunks(static_cast<std::size_t>(n), chunk);
+            Owners owners{Instants(chunks.size(), 3ms), Instants(chunks.size())};
+            StarRun run(n, link);
+            run.spawn_all(owners.member(run, chunks, AllToAll::grouped));
+            run.simulation.run();
+
+            const Duration wire = chunk / 1_Gbps;
+            const Duration end = 50us + (n - 1) * wire + 3ms + (n - 1) * (50us + wire);
+            REQUIRE(run.last_end() >= end);
+            REQUIRE(run.last_end() <= end + Duration{1});
+        }
+}
+
+TEST_CASE("two-phase, grouped: of 16 chunks over 1 ms, half as long as in rounds") {
+    // What is left are the latencies of the ring: 15 of them, and one of the group.
+    const Blocks chunks(16, 1000_B);
+    Instants ends;
+    for (const AllToAll how : {AllToAll::rounds, AllToAll::grouped}) {
+        Owners owners{Instants(16), Instants(16)};
+        StarRun run(16, {1_Gbps, 500us});
+        run.spawn_all(owners.member(run, chunks, how));
+        run.simulation.run();
+        ends.push_back(run.last_end());
+    }
+    CHECK(ends[0] == 30 * (1ms + 8us));
+    CHECK(ends[1] >= 16ms + 30 * 8us);
+    CHECK(ends[1] <= 16ms + 30 * 8us + Duration{1});
 }
 
 TEST_CASE(

@@ -54,6 +54,42 @@ TEST_CASE("max-min: n flows on a link have an n-th of it each") {
     CHECK(rates == std::vector<double>{1.5, 1.5, 1.5, 1.5});
 }
 
+TEST_CASE("max-min, property: all flows of a group of n members have the same rate, to the bit") {
+    WholeProblems problems;
+    bool differ = false;
+    for (std::uint32_t n = 3; n <= 40; ++n) {
+        CAPTURE(n);
+        std::vector<std::uint32_t> first_hop{0};
+        std::vector<std::uint32_t> hops;
+        for (std::uint32_t from = 0; from < n; ++from)
+            for (std::uint32_t to = 0; to < n; ++to) {
+                if (from == to) continue;
+                hops.insert(hops.end(), {2 * from, 2 * to + 1});  // as a walk over flows finds them
+                first_hop.push_back(static_cast<std::uint32_t>(hops.size()));
+            }
+        const double rate = 0.0125 / (n - 1);  // no binary fraction
+        const std::vector<double> capacity(2 * std::size_t{n}, 0.0125);
+        for (const double one : problems.solve_evenly(capacity, first_hop, hops))
+            REQUIRE(one == rate);
+        for (const double one : problems.solve(capacity, first_hop, hops)) {
+            REQUIRE(one == Approx(rate));
+            differ = differ || one != rate;
+        }
+    }
+    CHECK(differ);
+}
+
+TEST_CASE("max-min: where rates differ, filling evenly is filling") {
+    WholeProblems problems;
+    const std::vector<double> capacity{2, 4};
+    const std::vector<std::uint32_t> first_hop{0, 1, 3, 4};
+    const std::vector<std::uint32_t> hops{0, 0, 1, 1};
+
+    const std::span<const double> rates = problems.solve_evenly(capacity, first_hop, hops);
+
+    CHECK(std::vector<double>(rates.begin(), rates.end()) == std::vector<double>{1, 1, 3});
+}
+
 TEST_CASE("max-min: on a parking lot the long flow has no less than its share of each link") {
     const std::vector<double> rates = solve({1, 1, 1}, {{0, 1, 2}, {0}, {1}, {2}});
 

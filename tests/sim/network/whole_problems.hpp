@@ -21,6 +21,19 @@ class WholeProblems {
     /// problem. Requires at least one link per flow.
     std::span<const double> solve(std::span<const double> capacity,
                                   std::span<const Index> first_hop, std::span<const Index> hops) {
+        build(capacity, first_hop, hops);
+        return max_min_.fill();
+    }
+    std::span<const double> solve_evenly(std::span<const double> capacity,
+                                         std::span<const Index> first_hop,
+                                         std::span<const Index> hops) {
+        build(capacity, first_hop, hops);
+        return max_min_.fill_evenly();
+    }
+
+  private:
+    void build(std::span<const double> capacity, std::span<const Index> first_hop,
+               std::span<const Index> hops) {
         max_min_.clear(capacity.size(), first_hop.size() - 1, hops.size());
         flows_.assign(capacity.size(), 0);
         for (const Index link : hops) ++flows_[link];
@@ -35,10 +48,8 @@ class WholeProblems {
             max_min_.end_flow(std::ranges::copy(route, max_min_.add_flow()).out);
             for (const Index link : route) *places_[link]++ = flow;
         }
-        return max_min_.fill();
     }
 
-  private:
     MaxMin max_min_;
     std::vector<Index> flows_;    // [link], how many
     std::vector<Index*> places_;  // [link], where to list the next of its flows
