@@ -16,9 +16,7 @@ class [[nodiscard]] RunAhead {
     RunAhead(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket)
         : self_(self), rounds_(rounds), ticket_(ticket) {}
 
-    [[nodiscard]] bool await_ready() const noexcept {
-        return self_.protocol() != Protocol::rendezvous;
-    }
+    [[nodiscard]] bool await_ready() const noexcept { return self_.goes_by_events(); }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> handle) {
         if (!ticket_.enter(self_.network(), self_.stream(), self_.place(), self_.hosts(), rounds_))

@@ -17,6 +17,7 @@
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/card_rings.hpp"
 #include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
@@ -50,10 +51,15 @@ Fabric random_star(Random& random, int hosts) {
     return star;
 }
 
+constexpr int most_cards = 2;
+
 Fabric random_fabric(Random& random, int hosts) {
     if (hosts % 2 == 0 && random() % 3 == 0) {
         const auto kind = random() % 2 == 0 ? BusKind::switched : BusKind::direct;
-        return make_machines(hosts, 2, {kind, random_link(random)}, random_star(random, hosts / 2));
+        const int devices = hosts % 4 == 0 && random() % 2 == 0 ? 4 : 2;
+        const int cards = random() % 2 == 0 ? most_cards : 1;
+        return make_machines(hosts, devices, {kind, random_link(random), cards},
+                             random_star(random, hosts / devices * cards));
     }
     return random_star(random, hosts);
 }
@@ -102,11 +108,20 @@ Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
             return pipelined_ring_all_reduce(std::move(self), size, {slice, 8});
         case 19:
             return pipelined_ring_reduce(std::move(self), size, {slice, 3});
+        case 20:
+            return on_rings_of_cards(std::move(self), size, most_cards, &ring_all_reduce);
+        case 21:
+            return on_rings_of_cards(
+                std::move(self), size, most_cards, [slice](Rank ring, Bytes part) {
+                    return pipelined_ring_all_reduce(std::move(ring), part, {slice, 4});
+                });
+        case 22:
+            return on_rings_of_cards(std::move(self), size, most_cards, &ring_reduce_scatter);
         default:
             return tree_all_reduce(std::move(self), size);
     }
 }
-constexpr int kinds = 20;
+constexpr int kinds = 23;
 
 struct Step {
     int kind;
