@@ -54,12 +54,13 @@ struct CardMachines {
         "workload": {"gradient": "7372800B", "tensors": 3, "gradient_time": "3ms"},
         "algorithm": {"kind": "dense"}, "stop": {"iterations": 1}})");
 
-    [[nodiscard]] Metrics run(int cards, const std::string& algorithm) const {
-        return run_point(
-            read_study(file, {fmt::format("cluster.nics={}", cards), "algorithm=" + algorithm})
-                .points.front()
-                .scenario,
-            nullptr);
+    [[nodiscard]] Metrics run(int cards, const std::string& algorithm,
+                              const std::string& library = "{}") const {
+        return run_point(read_study(file, {fmt::format("cluster.nics={}", cards),
+                                           "algorithm=" + algorithm, "cluster.library=" + library})
+                             .points.front()
+                             .scenario,
+                         nullptr);
     }
     // Of `rounds` rounds of 16 devices in rings that have a part of `share` of all.
     [[nodiscard]] static double seconds(int rounds, int cards, double share = 1) {
@@ -149,6 +150,23 @@ TEST_CASE("all-reduce: so do those of pieces beside backward, one after the othe
     for (const int cards : {1, 2, 4})
         check_step(machines.run(cards, fmt::format(pieces, "per-card")),
                    first + 3 * CardMachines::seconds(30, cards, 1.0 / 3));
+}
+
+TEST_CASE("all-reduce: a library may have a ring for each card, but for one device of a machine") {
+    const CardMachines machines;
+    const auto library_of = [](std::string_view rings) {
+        return fmt::format(R"({{"all_reduce": {{"kind": "ring", "rings": "{}"}}}})", rings);
+    };
+    constexpr auto by = R"({{"kind": "sgd", "codec": "fp16",
+        "aggregation": {{"kind": "all-reduce", "plan": "library", "machines": "{}"}}}})";
+    const std::string flat = fmt::format(by, "flat");
+    const double one = machines.run(4, flat, library_of("one")).step_time_s.value();
+    const double all = machines.run(4, flat, library_of("per-card")).step_time_s.value();
+    CHECK(one - all ==
+          Approx(CardMachines::seconds(30, 1, 0.5) - CardMachines::seconds(30, 4, 0.5)));
+    for (const char* way : {"leaders", "shards"})
+        CHECK(machines.run(4, fmt::format(by, way), library_of("one")).step_time_s ==
+              machines.run(4, fmt::format(by, way), library_of("per-card")).step_time_s);
 }
 
 TEST_CASE("all-reduce: gathers and reduces of zero go around a ring for each card") {
