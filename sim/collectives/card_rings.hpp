@@ -14,10 +14,10 @@
 // one ring in the order of the members. A machine with fewer devices than the others lets the rings
 // enter at devices that are evenly spread.
 //
-// On p machines of g devices, n = p g, with l and t'(x) those of the bus, c t'(x) <= t(x), the
-// slowest step of a ring is the one between machines, and an all-reduce takes
+// On n devices in full machines, an all-reduce takes
 //   2 (n-1) (L + t(ceil(ceil(S/c)/n)))
-// where one ring takes the same with ceil(S/n).
+// if a lane of the bus is at least c times as fast as a card: then all lanes together never slow a
+// message between machines, and that step paces its ring. One ring takes the same with ceil(S/n).
 //
 // Source: NCCL (commit 5067397). Its search of rings begins each channel at another network card
 // and at a device next to it, and requires that the channel comes back to the same card unless
