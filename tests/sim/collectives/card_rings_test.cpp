@@ -199,7 +199,7 @@ TEST_CASE("rings of cards, property: no slower than even shares allow, no faster
         System system{2 + up_to(3), cards * (1 + up_to(3)), cards};
         if (system.devices == 1) continue;
         const std::int64_t mbps = 200 + up_to(20'000);
-        system.lanes = {{mbps * 1'000'000}, Duration{1000 * up_to(60'000'000)}};
+        system.lanes = {{mbps * 1'000'000}, Duration{std::int64_t{1000} * up_to(60'000)}};
         const int n = system.workers();
         const std::int64_t chunk = 1 + up_to(200'000);
         const Bytes size{chunk * n * cards};
