@@ -136,9 +136,9 @@ Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, con
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
 
 /// One ring for each of c cards of a machine, each with a part of the vector, in the same setting;
-/// all machines are full: 2 (n-1) (L + t(x)), x = ceil(ceil(S/c)/n). All rings share a lane, so this
-/// holds where the lane gives each the rate of a card, B_bus >= c B_network; empty elsewhere. Exact
-/// if n c divides S.
+/// all machines are full: 2 (n-1) (L + t(x)), x = ceil(ceil(S/c)/n). All rings share a lane, so
+/// this holds where the lane gives each the rate of a card, B_bus >= c B_network; empty elsewhere.
+/// Exact if n c divides S.
 std::optional<Duration> rings_of_cards_time(int n, Bytes size, int cards, const IdleStar& bus,
                                             const IdleStar& network);
 

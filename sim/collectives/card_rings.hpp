@@ -22,11 +22,11 @@
 // Source: NCCL (commit 5067397). Its search of rings begins each channel at another network card
 // and at a device next to it, and requires that the channel comes back to the same card unless
 // NCCL_CROSS_NIC allows another one (src/graph/search.cc, ncclTopoSearchRecNet and
-// ncclTopoSearchCheckNet). Channel i of one machine is joined to channel i of the next (connectRings
-// in src/graph/connect.cc), with buffers and connections of its own. NCCL lets each ring have two
-// channels; they share the ring's part and its card, so they are one ring here. A device whose card
-// is another one reaches the ring's card over NVLink in NCCL (PXN); messages here leave through the
-// sender's card.
+// ncclTopoSearchCheckNet). Channel i of one machine is joined to channel i of the next
+// (connectRings in src/graph/connect.cc), with buffers and connections of its own. NCCL lets each
+// ring have two channels; they share the ring's part and its card, so they are one ring here. A
+// device whose card is another one reaches the ring's card over NVLink in NCCL (PXN); messages here
+// leave through the sender's card.
 #pragma once
 
 #include <functional>
