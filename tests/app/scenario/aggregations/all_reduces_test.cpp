@@ -138,7 +138,8 @@ TEST_CASE("all-reduce: a ring for each card takes a part of the vector through i
     }
 }
 
-// Messages take longer than computing, so a step takes the first piece's computing and all messages.
+// Messages take longer than computing, so a step takes the first piece's computing and all
+// messages.
 TEST_CASE("all-reduce: so do those of pieces beside backward, one after the other") {
     const CardMachines machines;
     constexpr auto pieces = R"({{"kind": "dense", "schedule": "tensors",
