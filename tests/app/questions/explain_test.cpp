@@ -114,7 +114,7 @@ TEST_CASE("explain: the parts of ring all-reduce on an idle star are those of it
     CHECK(contains(explanation_text(e), "equal: the relative difference is"));
 }
 
-// 8 machines of 4 devices on a bus a hundred times as fast. All cards are unlimited at once, so that
+// 8 machines of 4 devices on a bus a hundred times as fast. All cards are unlimited at once, so
 // what is left belongs to the buses: at most an even share of a lane for each ring.
 TEST_CASE("explain: the parts of rings through several cards are those of their closed form") {
     for (const int cards : {1, 2, 4}) {
