@@ -47,7 +47,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection", "coding_step",
           "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
-          "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels",
+          "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels", "rings",
           "library_choice", "edges"}
 
 # Titles of definitions that are not their names.
@@ -126,6 +126,7 @@ SECTIONS = [
         ("exchange-schedule", ["algorithm.schedule"]),
         ("all_reduce", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("parameter-server", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
+        ("ring-all-reduce", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("pipelined-ring", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("double-tree", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("mixing", ["algorithm.mixing"]),

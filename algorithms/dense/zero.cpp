@@ -7,7 +7,8 @@
 
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/card_rings.hpp"
 #include "sim/collectives/chunks.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/engine/signal.hpp"
@@ -48,6 +49,7 @@ class Units {
           prefetch_(static_cast<std::size_t>(options.prefetch)),
           micro_batches_(static_cast<std::size_t>(self.timing().gradients)),
           reduced_from_(options.reduce == ZeroReduce::each ? 0 : micro_batches_ - 1),
+          cards_(options.cards),
           shards_(shards_of(self, options)) {
         for (const Bucket& bucket : self.timing().buckets)
             sizes_.push_back(self.wire().weigh(entries_of(bucket, *self.charged_layout())));
@@ -59,13 +61,17 @@ class Units {
     Task<> gather(std::size_t unit) {
         const Bytes size = sizes_[unit];
         return self_.exchange(
-            [size](const Rank& rank) { return ring_all_gather_chunks(rank, size); },
+            [size, cards = cards_](const Rank& rank) {
+                return on_rings_of_cards(rank, size, cards, &ring_all_gather_chunks);
+            },
             "all-gather of parameters", shards_.among);
     }
     Task<> reduce(std::size_t unit) {
         const Bytes size = sizes_[unit];
         co_await self_.exchange(
-            [size](const Rank& rank) { return ring_reduce_scatter(rank, size); },
+            [size, cards = cards_](const Rank& rank) {
+                return on_rings_of_cards(rank, size, cards, &ring_reduce_scatter);
+            },
             "reduce-scatter of gradients", shards_.among);
         if (!shards_.copies) co_return;
         const Bytes own = chunk(size, shards_.count, shards_.mine);
@@ -110,6 +116,7 @@ class Units {
     std::size_t prefetch_;
     std::size_t micro_batches_;
     std::size_t reduced_from_;  // the first micro-batch that reduces
+    int cards_;                 // rings, one through each card of a machine
     Shards shards_;
     std::vector<Bytes> sizes_;  // of units
     std::size_t reduced_ = 0;   // units of the step, in the order of the stream

@@ -35,6 +35,8 @@
 // and a reduce is a reduce-scatter inside, behind which the devices i of all machines all-reduce
 // their chunks.
 //
+//   rings      gathers and reduces go around one ring, or around one for each network card of the
+//              machines (sim/collectives/card_rings.hpp), if shards stand on all n workers
 //   values     those of dense Adam: x <- adam_step with the mean gradient (optimizers/adam.hpp).
 //              Only the clock differs.
 //   bytes      of S bytes of parameters, each worker sends (n-1)/n of (r + 1) S, (r + 1) S and (r +
@@ -80,6 +82,7 @@ struct ZeroOptions {
     int machine = 0;   // g, the devices of a machine that has all shards; 0: shards on all workers
     AdamRule rule{};
     ZeroReduce reduce = ZeroReduce::each;
+    int cards = 1;  // rings of gathers and reduces, one through each card of a machine
 };
 
 /// Returns what the libraries do in that stage.

@@ -263,6 +263,14 @@ Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const I
     return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, across));
 }
 
+std::optional<Duration> rings_of_cards_time(int n, Bytes size, int cards, const IdleStar& bus,
+                                            const IdleStar& network) {
+    if (network.bandwidth.bits_per_second > bus.bandwidth.bits_per_second / cards)
+        return std::nullopt;
+    const Bytes piece = longest_chunk(longest_chunk(size, cards), n);
+    return started(n, network, multiple(std::int64_t{2} * (n - 1), message_time(piece, network)));
+}
+
 Duration sparse_doubling_over_machines_time(int machines, int devices,
                                             const std::function<Bytes(int)>& weight,
                                             const IdleStar& bus, const IdleStar& network,

@@ -137,6 +137,13 @@ Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, con
 /// of steps. A step between machines also passes lanes of the bus. Requires more than one machine.
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network);
 
+/// One ring for each of c cards of a machine, each with a part of the vector, in the same setting;
+/// all machines are full: 2 (n-1) (L + t(x)), x = ceil(ceil(S/c)/n). All rings share a lane, so
+/// this holds where the lane gives each the rate of a card, B_bus >= c B_network; empty elsewhere.
+/// Exact if n c divides S.
+std::optional<Duration> rings_of_cards_time(int n, Bytes size, int cards, const IdleStar& bus,
+                                            const IdleStar& network);
+
 /// Recursive doubling in the same setting, p and g powers of two, where a union of c contributions
 /// weighs W(c): log2 g steps inside, then log2 p in which h of g workers share a card:
 ///   sum over c = 1, 2, 4 .. below g of (l + t'(W(c)))

@@ -22,6 +22,17 @@ std::int64_t slices_of_part(Bytes size, int n, const Slices& cut) {
     return std::max<std::int64_t>(1, (longest + cut.slice.count - 1) / cut.slice.count);
 }
 
+// Returns how many rings go through n workers: one for each card, if they leave a machine.
+std::int64_t rings_of(const AllReducePlan& plan, int n) {
+    return n > plan.devices ? plan.cards : 1;
+}
+
+// Returns the longest part of a vector that one of the rings carries.
+Bytes part_of_ring(const AllReducePlan& plan, int n, Bytes size) {
+    const std::int64_t rings = rings_of(plan, n);
+    return {(size.count + rings - 1) / rings};
+}
+
 std::int64_t folded(int n, std::int64_t messages_of_a_survivor) {
     const std::int64_t survivors = std::int64_t{1} << doublings(n);
     return survivors * messages_of_a_survivor + 2 * (n - survivors);
@@ -34,7 +45,7 @@ std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size) {
     const std::int64_t all = n;
     switch (plan.method) {
         case AllReduce::ring:
-            return 2 * all * (all - 1);
+            return rings_of(plan, n) * 2 * all * (all - 1);
         case AllReduce::recursive_doubling:
             return folded(n, doublings(n));
         case AllReduce::halving_doubling:
@@ -44,7 +55,8 @@ std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size) {
         case AllReduce::parameter_server:
             return 2 * std::int64_t{plan.servers} * (plan.first_server_node ? all : all - 1);
         case AllReduce::pipelined_ring:
-            return 2 * all * (all - 1) * slices_of_part(size, n, plan.slices);
+            return rings_of(plan, n) * 2 * all * (all - 1) *
+                   slices_of_part(part_of_ring(plan, n, size), n, plan.slices);
         case AllReduce::double_tree:
             return n == 1 ? 0
                           : 2 * (all - 1) *

@@ -3,7 +3,7 @@
 // There are n workers, p = 2^m is the largest power of two up to n, and e = n - p
 // (the others are folded onto it).
 //
-//   ring all-reduce              2 n (n-1)
+//   ring all-reduce              2 n (n-1); with a ring for each of c cards, c times as many
 //   recursive doubling           p m + 2 e
 //   halving-doubling             2 p m + 2 e
 //   tree                         2 (n-1)

@@ -33,6 +33,10 @@ std::optional<IdleStar> as_one_star(int n, const IdleNetwork& network) {
 
 Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
                                const IdleNetwork& network) {
+    if (plan.method == AllReduce::ring && plan.cards > 1)
+        return n % network.devices == 0
+                   ? rings_of_cards_time(n, size, plan.cards, *network.bus, network.star)
+                   : std::nullopt;
     if (plan.method == AllReduce::ring)
         return ring_over_machines_time(n, size, *network.bus, network.star);
     if (plan.method == AllReduce::hierarchical)

@@ -15,8 +15,10 @@ struct UnitTimes {
     Duration backward{};
 };
 
-std::optional<Duration> half_ring(int n, Bytes size, const IdleNetwork& network) {
-    const auto ring = all_reduce_time(AllReduce::ring, n, size, network);
+std::optional<Duration> half_ring(int n, Bytes size, const IdleNetwork& network, int cards = 1) {
+    AllReducePlan plan = AllReduce::ring;
+    plan.cards = cards;
+    const auto ring = all_reduce_time(plan, n, size, network);
     if (!ring) return std::nullopt;
     return *ring / 2;
 }
@@ -37,7 +39,7 @@ std::optional<UnitTimes> messages_of(const ZeroOptions& options, Bytes size,
     };
     const IdleNetwork network = without_start_ups(in.network);
     if (options.machine == 0) {
-        const auto half = half_ring(in.workers, size, network);
+        const auto half = half_ring(in.workers, size, network, options.cards);
         if (!half) return std::nullopt;
         const Duration each = started(in.workers, *half);
         return UnitTimes{each, each, {}, {}};
@@ -156,7 +158,8 @@ std::optional<Duration> zero_step_time(const ZeroOptions& options, const StepMod
 std::int64_t zero_messages(const ZeroOptions& options, const StepModelInput& in) {
     const std::int64_t n = in.workers;
     const std::int64_t shards = shards_of(options, in.workers);
-    const std::int64_t ring = n / shards * shards * (shards - 1);
+    const std::int64_t rings = n > in.network.devices ? options.cards : 1;
+    const std::int64_t ring = rings * (n / shards * shards * (shards - 1));
     const std::int64_t machines = n / shards;
     const std::int64_t copies = options.machine == 0 ? 0 : shards * 2 * machines * (machines - 1);
     const std::int64_t gathers = options.stage == 3 ? 2 * in.timing.gradients : 1;

@@ -12,7 +12,8 @@
 //                 max(s, E_(j-p-1)) + A;   E_j = max(G_j, E_(j-1)) + c_j the step: the end of the
 //                 last reduce + U/d
 //
-//   all workers   A = R = half of a ring all-reduce of the unit
+//   all workers   A = R = half of a ring all-reduce of the unit; with a ring for each card of a
+//                 machine, half of theirs
 //   by machine    A = (g-1) (l + t'(S/g)) on the bus;  R = A + the ring of p machines that a
 //                                                      hierarchical all-reduce has
 //

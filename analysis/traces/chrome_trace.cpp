@@ -84,9 +84,13 @@ std::string name_of_stream(Stream stream) {
     if ((rest & copy) != 0) return "copy for a node that returns";
     if (rest == 0) return "mail";
     if (rest >> round_bits == 0) return fmt::format("box {}", rest - 1);
-    return fmt::format("group {} round {}{}", rest >> round_bits,
-                       rest & ((Stream{1} << round_bits) - 1),
-                       (stream & second) == 0 ? "" : ", answers");
+    // Of several rings, ring 0 has the stream of the round (ring_stream of sim/collectives)
+    constexpr unsigned ring_bits = 28;
+    const Stream round = rest & ((Stream{1} << round_bits) - 1);
+    const Stream ring = round >> ring_bits;
+    return fmt::format(
+        "group {} round {}{}{}", rest >> round_bits, round & ((Stream{1} << ring_bits) - 1),
+        ring == 0 ? "" : fmt::format(", ring {}", ring), (stream & second) == 0 ? "" : ", answers");
 }
 
 class Writer {

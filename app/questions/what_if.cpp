@@ -65,12 +65,12 @@ void make_unlimited(Link& link) {
     link.loss = 0;
 }
 
-bool is_unlimited(const LinkLabel& label, Unlimited what, int nodes) {
+bool is_unlimited(const LinkLabel& label, Unlimited what, int hosts) {
     switch (what) {
         case Unlimited::core:
             return label.role == LinkRole::core;
         case Unlimited::all_but_servers:
-            return label.role == LinkRole::core || label.host < nodes;
+            return label.role == LinkRole::core || label.host < hosts;
         case Unlimited::network:
             return true;
         case Unlimited::buses:
@@ -178,9 +178,10 @@ Scenario with_unlimited(Scenario scenario, Unlimited what) {
         if (cluster.bus) make_unlimited(cluster.bus->lane);
         return scenario;
     }
-    change_fabric(cluster, [what, nodes = cluster.fabric_nodes](Fabric& fabric) {
+    // The hosts of the fabric between machines are their cards
+    change_fabric(cluster, [what, cards = cluster.fabric_nodes * cluster.cards()](Fabric& fabric) {
         for (std::size_t i = 0; i < fabric.links.size(); ++i)
-            if (is_unlimited(fabric.label(static_cast<LinkId>(i)), what, nodes))
+            if (is_unlimited(fabric.label(static_cast<LinkId>(i)), what, cards))
                 make_unlimited(fabric.links[i]);
     });
     if (what != Unlimited::core) cluster.fabric.as_idle_star.reset();

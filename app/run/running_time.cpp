@@ -69,8 +69,10 @@ bool wires_let_run_ahead(const ClusterChoice& cluster) {
 // and servers, or of rings that share a machine's card.
 bool has_collectives(const AlgorithmChoice& algorithm) {
     const auto& exchange = algorithm.exchange;
-    const bool by_events = exchange && (exchange->aggregation.kind == Aggregation::servers ||
-                                        exchange->aggregation.machines == ByMachine::shards);
+    const bool by_events = algorithm.has_rings_of_cards ||
+                           (exchange && (exchange->aggregation.kind == Aggregation::servers ||
+                                         exchange->aggregation.machines == ByMachine::shards ||
+                                         exchange->aggregation.all_reduce.cards > 1));
     return !by_events && !algorithm.mixing.make && algorithm.server_nodes == 0 &&
            !algorithm.runs_freely;
 }

@@ -191,9 +191,10 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
     const Place algorithm = read.required("algorithm", "such as {\"kind\": \"dense\"}");
     if (const auto p = algorithm_optimizer(algorithm))
         p->refuse("nothing is trained by a job beside the main one");
-    job.algorithm = read_algorithm(
-        algorithm,
-        {{job.cluster.workers, job.cluster.devices_per_node, job.cluster.library_all_reduce}, {}});
+    job.algorithm =
+        read_algorithm(algorithm, {{job.cluster.workers, job.cluster.devices_per_node,
+                                    job.cluster.library_all_reduce, job.cluster.cards()},
+                                   {}});
     check_staging(algorithm, job.cluster.library, job.algorithm);
     check_left_out(algorithm, *job.workload.layout, nullptr);
     check_servers(job, algorithm);
@@ -334,7 +335,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
     if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
     scenario.algorithm =
         read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node,
-                                    scenario.cluster.library_all_reduce},
+                                    scenario.cluster.library_all_reduce, scenario.cluster.cards()},
                                    scenario.training ? scenario.training->optimizer : Optimizer{}});
     check_staging(algorithm, scenario.cluster.library, scenario.algorithm);
     if (scenario.cluster.failures)

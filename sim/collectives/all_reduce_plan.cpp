@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/card_rings.hpp"
 #include "sim/collectives/double_tree.hpp"
 #include "sim/collectives/hierarchical.hpp"
 #include "sim/collectives/parameter_server.hpp"
@@ -46,6 +47,10 @@ std::string_view name_of(AllReducePlan plan, Bytes size) {
 namespace {
 
 Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
+    if (plan.cards > 1)
+        return on_rings_of_cards(
+            std::move(self), size, std::exchange(plan.cards, 1),
+            [plan](Rank ring, Bytes part) { return messages_of(plan, std::move(ring), part); });
     switch (plan.method) {
         case AllReduce::ring:
             return ring_all_reduce(std::move(self), size);

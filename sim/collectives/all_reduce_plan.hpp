@@ -6,6 +6,7 @@
 //   hierarchical                                  hierarchical.hpp
 //   pipelined ring                                pipelined.hpp
 //   double tree                                   double_tree.hpp
+//   rings of either kind, one for each card       card_rings.hpp
 //   automatic                                     recursive doubling up to 2,048 bytes, above that
 //                                                 halving-doubling: MPICH's defaults (cvars.txt)
 #pragma once
@@ -40,8 +41,9 @@ struct AllReducePlan {
     AllReduce method;
     int servers = 1;                       // for parameter_server
     std::optional<int> first_server_node;  // the first of consecutive nodes; none: on the workers
-    int devices = 1;                       // for hierarchical: devices per machine
+    int devices = 1;                       // for hierarchical, or several cards: per machine
     Slices slices{};                       // for pipelined_ring and double_tree
+    int cards = 1;                         // for the rings: one through each card of a machine
 };
 
 /// The largest vector that `automatic` reduces by recursive doubling.

@@ -19,8 +19,7 @@ class [[nodiscard]] RunAhead {
         : self_(self), rounds_(rounds), ticket_(ticket) {}
 
     [[nodiscard]] bool await_ready() const noexcept {
-        if (rounds_.slots > 0 && !rounds_.passes_chunks()) return true;
-        return self_.protocol() != Protocol::rendezvous;
+        return self_.goes_by_events() || (rounds_.slots > 0 && !rounds_.passes_chunks());
     }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> handle) {

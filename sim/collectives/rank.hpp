@@ -23,6 +23,9 @@ namespace paceline {
 struct Group {
     std::vector<int> members;  // node of each place; no node appears twice
     std::uint32_t epoch = 0;
+    /// The same members in the orders of the rings through the machines' cards (card_rings.hpp),
+    /// once they have been asked for.
+    mutable std::vector<std::shared_ptr<const Group>> rings{};
 };
 
 using GroupPtr = std::shared_ptr<const Group>;
@@ -39,6 +42,15 @@ inline GroupPtr whole_group(int nodes) {
 /// members may have two messages for each other at a time.
 [[nodiscard]] constexpr Stream second_stream(Stream stream) {
     return stream | (Stream{1} << 63U);
+}
+
+/// Returns the stream of one of several rings of the collective that has this stream; ring 0 has
+/// the stream itself. The number stands in bits by which events of one instant are ordered
+/// (EventKey). Rounds of a group that are 2^28 apart would share streams, and are never under way
+/// together.
+[[nodiscard]] constexpr Stream ring_stream(Stream stream, int ring) {
+    constexpr unsigned round_bits = 28;
+    return stream ^ (static_cast<Stream>(ring) << round_bits);
 }
 
 class Rank {
@@ -74,7 +86,18 @@ class Rank {
         rank.stream_ = second_stream();
         return rank;
     }
+    /// Returns the same member among the same members in another order, on another stream. What it
+    /// takes part in shares links with what it takes part in otherwise, so it goes by events.
+    [[nodiscard]] Rank in_order(GroupPtr order, int place, Stream stream) const {
+        Rank rank(network_, std::move(order), place, stream, library_);
+        rank.by_events_ = true;
+        return rank;
+    }
+    [[nodiscard]] bool goes_by_events() const {
+        return by_events_ || library_.protocol != Protocol::rendezvous;
+    }
     [[nodiscard]] NetworkPart network() const { return network_; }
+    [[nodiscard]] const Group& group() const { return *group_; }
     /// Returns the rate of copies to the host's memory, if the library stages.
     [[nodiscard]] const std::optional<Bandwidth>& staging() const { return library_.staging; }
     [[nodiscard]] int node(int place) const {
@@ -106,6 +129,7 @@ class Rank {
     std::size_t first_ = 0;   // of the part, in the group
     std::size_t stride_ = 1;  // of the part, in the group
     int size_;
+    bool by_events_ = false;
 };
 
 }  // namespace paceline

@@ -371,6 +371,7 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
     if (place == "link" && key == "bandwidth_up") return one_of(fabric_kind_, {"star", "cell"});
     if (key == "nesterov" || key == "clip")
         return traits_of(algorithm_kind_).supports_nesterov_and_clipping;
+    if (key == "rings") return per_node_ > 1;
     if (key == "optimizer" || key == "measure") return trains_;
     if (key.starts_with("target_accuracy")) return trains_ && of_classes_;
     return true;
@@ -589,6 +590,7 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
             made.erase("average");
         if (base == "all-reduce" && made.value("buffers", "") == "average") made.erase("buffers");
     }
+    if (kind == "zero" && made.value("shards", "all") == "machine") made.erase("rings");
     if (kind == "fedopt") {
         const auto rule = made.value("rule", "adam");
         if (rule == "adagrad" || rule == "momentum") made.erase("beta2");
@@ -778,6 +780,8 @@ std::string Generator::name_of_all_reduce() {
 
 Json Generator::all_reduce() {
     const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
+    if (per_node_ > 1 && chance(0.15))
+        return object("ring-all-reduce", definition("ring-all-reduce"));
     if (of_network_ && chance(0.6))
         return text({"ring", "recursive-doubling", "halving-doubling", "tree"});
     if (of_network_ && chance(0.4)) return name_of_all_reduce();

@@ -30,6 +30,10 @@ enum class Placement : std::uint8_t { own_nodes, workers };
 constexpr auto placements = std::to_array<Spelling<Placement>>(
     {{"own-nodes", Placement::own_nodes}, {"workers", Placement::workers}});
 
+enum class Rings : std::uint8_t { one, per_card };
+constexpr auto numbers_of_rings =
+    std::to_array<Spelling<Rings>>({{"one", Rings::one}, {"per-card", Rings::per_card}});
+
 // Servers on separate nodes are numbered after the workers.
 AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
     AllReducePlan plan = AllReduce::parameter_server;
@@ -85,21 +89,36 @@ Slices read_slices(const ObjectReader& read) {
     return slices;
 }
 
+int read_rings(const ObjectReader& read, const WorkerShape& shape) {
+    const auto p = read.optional("rings");
+    if (!p || as_choice(*p, "a number of rings", numbers_of_rings) == Rings::one) return 1;
+    if (shape.devices_per_node < 2)
+        p->refuse(
+            "is for rings through machines of several devices: set \"cluster.devices_per_node\" "
+            "above 1 and \"machines\" to \"flat\", or write \"one\"");
+    return shape.cards;
+}
+
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
     AllReducePlan plan;
     if (place.json->is_object()) {
-        constexpr auto known =
-            std::to_array<std::string_view>({"parameter-server", "pipelined-ring", "double-tree"});
+        constexpr auto known = std::to_array<std::string_view>(
+            {"ring", "parameter-server", "pipelined-ring", "double-tree"});
         const Place kind = kind_of(place, "an all-reduce with options", known);
         const std::string_view name = known[as_name(kind, "an all-reduce with options", known)];
-        const ObjectReader read(place, definition_keys(name));
+        // The schema has a fabric that is called "ring", too
+        const ObjectReader read(place, definition_keys(name == "ring" ? "ring-all-reduce" : name));
         if (name == "parameter-server") {
             plan = read_servers(read, shape);
+        } else if (name == "ring") {
+            plan.cards = read_rings(read, shape);
         } else {
             plan.method =
                 name == "double-tree" ? AllReduce::double_tree : AllReduce::pipelined_ring;
             plan.slices = read_slices(read);
+            if (name == "pipelined-ring") plan.cards = read_rings(read, shape);
         }
+        if (plan.cards > 1) plan.devices = shape.devices_per_node;
     } else {
         const auto method = as_choice(place, "an all-reduce", methods);
         plan = method ? AllReducePlan(*method) : shape.library;

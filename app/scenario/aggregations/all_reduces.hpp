@@ -11,10 +11,14 @@ struct WorkerShape {
     int workers = 1;
     int devices_per_node = 1;
     AllReducePlan library{};  // the all-reduce of the cluster's library
+    int cards = 1;            // network cards of a machine
 };
 
 /// Reads "slice" and "in_flight", or "buffer", "slots" and "channels". Throws ConfigError.
 Slices read_slices(const ObjectReader& read);
+
+/// Reads "rings". Returns how many rings there are over machines. Throws ConfigError.
+int read_rings(const ObjectReader& read, const WorkerShape& shape);
 
 /// Throws ConfigError.
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape);

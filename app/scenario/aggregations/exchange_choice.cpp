@@ -102,7 +102,9 @@ void read_inside(const ObjectReader& read, AggregationPlan& plan) {
 // machine.
 WorkerShape travelers(const WorkerShape& shape, const AggregationPlan& plan) {
     if (plan.machines == ByMachine::flat) return shape;
-    return {shape.workers / plan.devices, 1, shape.library};
+    AllReducePlan library = shape.library;
+    library.cards = 1;
+    return {shape.workers / plan.devices, 1, library};
 }
 
 void read_plan(const ObjectReader& read, const WorkerShape& shape, AggregationPlan& plan) {

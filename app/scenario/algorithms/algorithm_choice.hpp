@@ -68,6 +68,7 @@ struct AlgorithmChoice : AlgorithmTraits {
     bool could_have_leaders = false;  // that exchange is flat, and could go by machine
     MixingChoice mixing;              // set by decentralized algorithms
     int server_nodes = 0;             // nodes it needs besides the workers'
+    bool has_rings_of_cards = false;  // its collectives have a ring for each card of a machine
     int sends_at_once = 0;            // messages that a worker sends at once, beyond one
     bool is_replicated = false;       // its options make the model equal on all workers
     bool meets_everybody = false;     // over time, every worker sends to every other worker

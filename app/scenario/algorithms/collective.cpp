@@ -55,6 +55,7 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
         if (options.operation != Operation::all_reduce)
             p->refuse("is for the operation \"all-reduce\" alone");
         options.all_reduce = read_all_reduce(*p, in);
+        choice.has_rings_of_cards = options.all_reduce.cards > 1;
     }
     if (const auto p = read.optional("method")) read_method(*p, options);
     for (const char* key : {"slice", "in_flight", "slots", "buffer", "channels"})

@@ -82,12 +82,18 @@ AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
     options.reduce = usual_reduce(options.stage);
     if (const auto p = read.optional("reduce")) options.reduce = as_reduce(*p);
     if (const auto p = read.optional("shards")) options.machine = as_shards(*p, in);
+    if (const auto p = read.optional("rings"); p && options.machine > 0 && *p->json == "per-card")
+        p->refuse(
+            "is for shards on all workers: those of a machine are gathered inside it, and their "
+            "copies use all cards already; write \"one\", or \"shards\": \"all\"");
+    options.cards = read_rings(read, in);
     if (const auto p = read.optional("prefetch")) {
         options.prefetch = static_cast<int>(as_integer(*p, 0, 1000));
         if (options.stage < 3)
             p->refuse("is for stage 3; stages 1 and 2 gather nothing ahead of a forward pass");
     }
     AlgorithmChoice choice;
+    choice.has_rings_of_cards = options.cards > 1;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     choice.bucket = Bytes{25 << 20};
     if (const auto p = read.optional("unit")) {

@@ -168,7 +168,8 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
                 "\"message_cost\" and the fabric's \"overhead\" are the same; give one of them");
     }
     if (const auto p = read.optional("library")) {
-        const LibraryChoice chosen = read_library(*p, {cluster.workers, cluster.devices_per_node});
+        const LibraryChoice chosen =
+            read_library(*p, {cluster.workers, cluster.devices_per_node, {}, cluster.cards()});
         cluster.library = chosen.library;
         cluster.library_all_reduce = chosen.all_reduce;
     }

@@ -1,12 +1,14 @@
 #include "analysis/forms/message_counts.hpp"
 
 #include <chrono>
+#include <utility>
 
 #include <doctest/doctest.h>
 
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
 #include "tests/sim/collectives/star_run.hpp"
+#include "topologies/fabrics/machines.hpp"
 
 namespace paceline::message_counts_test {
 namespace {
@@ -53,6 +55,30 @@ TEST_CASE("message counts: servers and hierarchies deliver as many as their form
             const auto climb = [&](Rank self) { return all_reduce(levels, self, 9000_B); };
             REQUIRE(delivered(n, n, climb) == all_reduce_messages(levels, n, 9000_B));
         }
+}
+
+TEST_CASE("message counts: a ring for each card delivers as many as one ring, c times") {
+    const Link link{1_Gbps, 10us};
+    for (const AllReduce method : {AllReduce::ring, AllReduce::pipelined_ring})
+        for (const int machines : {1, 2, 3})
+            for (const int cards : {1, 2, 4}) {
+                CAPTURE(machines);
+                CAPTURE(cards);
+                AllReducePlan plan = method;
+                plan.devices = 4;
+                plan.cards = cards;
+                plan.slices = {500_B, 2};
+                const int n = 4 * machines;
+                StarRun run(n, make_machines(n, 4, {BusKind::switched, link, cards},
+                                             make_star(machines * cards, link, link)));
+                run.spawn_all([&](Rank self) { return all_reduce(plan, self, 96'000_B); });
+                run.simulation.run();
+                const int rings = machines == 1 ? 1 : cards;
+                const int slices = method == AllReduce::ring ? 1 : 192 / n / rings;
+                REQUIRE(std::cmp_equal(run.network.messages_delivered(),
+                                       rings * 2 * n * (n - 1) * slices));
+                REQUIRE(all_reduce_messages(plan, n, 96'000_B) == rings * 2 * n * (n - 1) * slices);
+            }
 }
 
 TEST_CASE("message counts: gathers and sparse sums deliver as many as their formulas say") {

@@ -114,6 +114,31 @@ TEST_CASE("explain: the parts of ring all-reduce on an idle star are those of it
     CHECK(contains(explanation_text(e), "equal: the relative difference is"));
 }
 
+// 8 machines of 4 devices on a bus a hundred times as fast. All cards are unlimited at once, so
+// what is left belongs to the buses: at most an even share of a lane for each ring.
+TEST_CASE("explain: the parts of rings through several cards are those of their closed form") {
+    for (const int cards : {1, 2, 4}) {
+        CAPTURE(cards);
+        const Explanation e = explain(study_of(fmt::format(
+            R"({{"cluster": {{"devices_per_node": 4, "nics": {},
+                     "bus": {{"kind": "switched", "link": {{"bandwidth": "1000Gbps", "latency": "3us"}}}}}},
+                 "workload": {{"step_time": null, "gradient_time": "10ms"}},
+                 "algorithm": {{"kind": "dense", "aggregation":
+                     {{"kind": "all-reduce", "plan": {{"kind": "ring", "rings": "per-card"}}}}}}}})",
+            cards)));
+        const double rounds = 2 * 31;
+        const double drain = 80e6 * 8 / cards / 32 / 10e9;
+        CHECK(part(e, Obstacle::latency) == Approx(rounds * 26e-6).epsilon(1e-6));
+        CHECK(part(e, Obstacle::serialization) + part(e, Obstacle::buses) ==
+              Approx(rounds * drain).epsilon(1e-6));
+        CHECK(part(e, Obstacle::buses) <= rounds * drain * cards / 100 * (1 + 1e-6));
+        CHECK(part(e, Obstacle::buses) >= rounds * drain / 100 * (1 - 1e-6));
+        CHECK(part(e, Obstacle::coding) == 0);
+        CHECK(e.check.model_s.value() == Approx(10e-3 + rounds * (26e-6 + drain)).epsilon(1e-9));
+        CHECK(std::abs(e.check.rest_s) < 1e-9 * e.ladder.front().step_s);
+    }
+}
+
 TEST_CASE("explain: whole periods are explained, however few steps the point takes") {
     const auto explained = [](int steps) {
         return explain(study_of(fmt::format(R"({{"stop": {{"iterations": {}}},

@@ -311,6 +311,23 @@ TEST_CASE("tracing: an argument says bytes, rate, ends, latency and round of a m
     CHECK(args.at("mean_bits_per_second").get<double>() == Approx(3e9).epsilon(1e-9));
 }
 
+TEST_CASE("tracing: messages of several rings of a round say which ring has them") {
+    const Json json = changed(two_nodes, Json::parse(R"({"cluster": {"devices_per_node": 2,
+            "nics": 2, "bus": {"kind": "switched", "link": {"bandwidth": "50Gbps"}}},
+        "workload": {"step_time": null, "gradient_time": "1ms"},
+        "algorithm": {"kind": "dense",
+            "aggregation": {"kind": "all-reduce", "plan": {"kind": "ring", "rings": "per-card"}}}})"));
+    const TraceFile file = trace(json).file();
+
+    std::set<std::string> streams;
+    for (const std::string& process : file.processes())
+        for (const TracedSlice& slice : file.on(process, "up"))
+            streams.insert(slice.args.at("stream").get<std::string>());
+    CHECK(streams.contains("group 1 round 0"));
+    CHECK(streams.contains("group 1 round 0, ring 1"));
+    CHECK(!streams.contains("group 1 round 0, ring 2"));
+}
+
 // Overlapping flows of one node: an exchange with two neighbors, each at half of the link.
 TEST_CASE("tracing: messages that overlap stand on lanes of their own and share the link") {
     const Json json = changed(two_nodes, Json::parse(R"({"cluster": {"nodes": 4},

@@ -17,6 +17,7 @@
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/card_rings.hpp"
 #include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
@@ -57,12 +58,16 @@ Fabric random_star(Random& random, int hosts) {
 Fabric random_dumbbell(Random& random, int hosts) {
     return make_dumbbell(hosts, random_link(random), random_link(random));
 }
+constexpr int most_cards = 2;
 
 Fabric random_fabric(Random& random, int hosts) {
     if (random() % 5 == 0) return random_dumbbell(random, hosts);
     if (hosts % 2 == 0 && random() % 3 == 0) {
         const auto kind = random() % 2 == 0 ? BusKind::switched : BusKind::direct;
-        return make_machines(hosts, 2, {kind, random_link(random)}, random_star(random, hosts / 2));
+        const int devices = hosts % 4 == 0 && random() % 2 == 0 ? 4 : 2;
+        const int cards = random() % 2 == 0 ? most_cards : 1;
+        return make_machines(hosts, devices, {kind, random_link(random), cards},
+                             random_star(random, hosts / devices * cards));
     }
     return random_star(random, hosts);
 }
@@ -130,17 +135,31 @@ Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
         case 26:
             return chain_reduce(std::move(self), size, {slice, 1, 5});
         case 27:
-            return all_to_all(AllToAll::grouped, std::move(self), size);
+            return on_rings_of_cards(std::move(self), size, most_cards, &ring_all_reduce);
         case 28:
-            return all_to_all(AllToAll::grouped, std::move(self), block);
+            return on_rings_of_cards(
+                std::move(self), size, most_cards, [slice](Rank ring, Bytes part) {
+                    return pipelined_ring_all_reduce(std::move(ring), part, {slice, 4});
+                });
         case 29:
+            return on_rings_of_cards(std::move(self), size, most_cards, &ring_reduce_scatter);
+        case 30:
+            return on_rings_of_cards(
+                std::move(self), size, most_cards, [slice](Rank ring, Bytes part) {
+                    return pipelined_ring_all_reduce(std::move(ring), part, {slice, 1, 3});
+                });
+        case 31:
+            return all_to_all(AllToAll::grouped, std::move(self), size);
+        case 32:
+            return all_to_all(AllToAll::grouped, std::move(self), block);
+        case 33:
             return two_phase(AllToAll::grouped, std::move(self), block, &no_work);
         default:
             return tree_all_reduce(std::move(self), size);
     }
 }
-constexpr int kinds = 30;
-constexpr int first_grouped = 27;
+constexpr int kinds = 34;
+constexpr int first_grouped = 31;
 
 struct Step {
     int kind;

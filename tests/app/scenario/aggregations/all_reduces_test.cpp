@@ -1,6 +1,7 @@
 #include "app/scenario/aggregations/all_reduces.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -39,6 +40,31 @@ struct Star {
             fmt::format(R"(algorithm={{"kind": "dense", "all_reduce": {}}})", all_reduce)};
         settings.insert(settings.end(), more.begin(), more.end());
         return run_point(read_study(file, settings).points.front().scenario, nullptr);
+    }
+};
+
+// 4 machines of 4 devices with cards of 1 Gbps; a message between them takes 54 us and 7.3728 MB in
+// chunks that divide.
+struct CardMachines {
+    TemporaryFolder folder;
+    std::string file = folder.write("machines.json", R"({
+        "cluster": {"nodes": 4, "devices_per_node": 4,
+            "bus": {"kind": "switched", "link": {"bandwidth": "100Gbps", "latency": "2us"}},
+            "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps", "latency": "25us"}}},
+        "workload": {"gradient": "7372800B", "tensors": 3, "gradient_time": "3ms"},
+        "algorithm": {"kind": "dense"}, "stop": {"iterations": 1}})");
+
+    [[nodiscard]] Metrics run(int cards, const std::string& algorithm,
+                              const std::string& library = "{}") const {
+        return run_point(read_study(file, {fmt::format("cluster.nics={}", cards),
+                                           "algorithm=" + algorithm, "cluster.library=" + library})
+                             .points.front()
+                             .scenario,
+                         nullptr);
+    }
+    // Of `rounds` rounds of 16 devices in rings that have a part of `share` of all.
+    [[nodiscard]] static double seconds(int rounds, int cards, double share = 1) {
+        return rounds * (54e-6 + share * 7.3728e6 * 8e-9 / cards / 16);
     }
 };
 
@@ -81,6 +107,93 @@ TEST_CASE("all-reduce: a hierarchy has the devices of a machine, or all that the
     CHECK(plan_of(R"("hierarchical")", {3, 4}).devices == 3);
     CHECK(plan_of(R"("hierarchical")", {5, 1}).devices == 1);
     CHECK_THROWS_AS(plan_of(R"("hierarchical")", {6, 4}), ConfigError);
+}
+
+TEST_CASE("all-reduce: rings are one, or as many as a machine of several devices has cards") {
+    constexpr auto per_card = R"({"kind": "ring", "rings": "per-card"})";
+    CHECK(plan_of(R"({"kind": "ring"})", {8, 4, {}, 2}).cards == 1);
+    CHECK(plan_of(R"({"kind": "ring", "rings": "one"})", {8, 4, {}, 2}).cards == 1);
+    CHECK(plan_of(per_card, {8, 4, {}, 2}).cards == 2);
+    CHECK(plan_of(per_card, {8, 4, {}, 2}).devices == 4);
+    CHECK(plan_of(per_card, {8, 4, {}, 1}).cards == 1);
+    const AllReducePlan sliced = plan_of(
+        R"({"kind": "pipelined-ring", "rings": "per-card", "in_flight": 3})", {8, 4, {}, 4});
+    CHECK(sliced.method == AllReduce::pipelined_ring);
+    CHECK(sliced.cards == 4);
+    CHECK(sliced.slices.in_flight == 3);
+    CHECK_THROWS_AS(plan_of(per_card, {8, 1, {}, 1}), ConfigError);
+}
+
+TEST_CASE("all-reduce: a ring for each card takes a part of the vector through it") {
+    const CardMachines machines;
+    constexpr auto plan =
+        R"({{"kind": "dense", "schedule": "{}", "aggregation": {{"kind": "all-reduce", "plan": {}}}}})";
+    for (const int cards : {1, 2, 4}) {
+        CAPTURE(cards);
+        check_step(machines.run(cards, fmt::format(plan, "whole",
+                                                   R"({"kind": "ring", "rings": "per-card"})")),
+                   3e-3 + CardMachines::seconds(30, cards));
+        check_step(machines.run(cards, fmt::format(plan, "whole", R"("ring")")),
+                   3e-3 + CardMachines::seconds(30, 1));
+    }
+}
+
+// Messages take longer than computing, so a step takes the first piece's computing and all
+// messages.
+TEST_CASE("all-reduce: so do those of pieces beside backward, one after the other") {
+    const CardMachines machines;
+    constexpr auto pieces = R"({{"kind": "dense", "schedule": "tensors",
+        "aggregation": {{"kind": "all-reduce", "plan": {{"kind": "ring", "rings": "{}"}}}}}})";
+    const double first = machines.run(1, fmt::format(pieces, "one")).step_time_s.value() -
+                         3 * CardMachines::seconds(30, 1, 1.0 / 3);
+    CHECK(first > 0);
+    CHECK(first < 3e-3);
+    for (const int cards : {1, 2, 4})
+        check_step(machines.run(cards, fmt::format(pieces, "per-card")),
+                   first + 3 * CardMachines::seconds(30, cards, 1.0 / 3));
+}
+
+TEST_CASE("all-reduce: a library may have a ring for each card, but for one device of a machine") {
+    const CardMachines machines;
+    const auto library_of = [](std::string_view rings) {
+        return fmt::format(R"({{"all_reduce": {{"kind": "ring", "rings": "{}"}}}})", rings);
+    };
+    constexpr auto by = R"({{"kind": "sgd", "codec": "fp16",
+        "aggregation": {{"kind": "all-reduce", "plan": "library", "machines": "{}"}}}})";
+    const std::string flat = fmt::format(by, "flat");
+    const double one = machines.run(4, flat, library_of("one")).step_time_s.value();
+    const double all = machines.run(4, flat, library_of("per-card")).step_time_s.value();
+    CHECK(one - all ==
+          Approx(CardMachines::seconds(30, 1, 0.5) - CardMachines::seconds(30, 4, 0.5)));
+    for (const char* way : {"leaders", "shards"})
+        CHECK(machines.run(4, fmt::format(by, way), library_of("one")).step_time_s ==
+              machines.run(4, fmt::format(by, way), library_of("per-card")).step_time_s);
+}
+
+TEST_CASE("all-reduce: gathers and reduces of zero go around a ring for each card") {
+    const CardMachines machines;
+    for (const int stage : {1, 2, 3})
+        for (const int cards : {1, 2, 4}) {
+            CAPTURE(stage);
+            CAPTURE(cards);
+            const auto of_rings = [&](std::string_view rings) {
+                return machines.run(
+                    cards,
+                    fmt::format(R"({{"kind": "zero", "stage": {}, "unit": "1kB", "rings": "{}"}})",
+                                stage, rings));
+            };
+            const Metrics one = of_rings("one");
+            const Metrics all = of_rings("per-card");
+            CHECK(one.step_time_s.value() == Approx(one.model_step_time_s.value()).epsilon(1e-9));
+            CHECK(all.step_time_s.value() == Approx(all.model_step_time_s.value()).epsilon(1e-9));
+            // What is left when computing hides nothing: 3 units, each gathered once, or twice in
+            // stage 3, and reduced once
+            const int messages = 3 * (stage == 3 ? 3 : 2);
+            CHECK(one.step_time_s.value() - all.step_time_s.value() ==
+                  Approx(messages * (CardMachines::seconds(15, 1, 1.0 / 3) -
+                                     CardMachines::seconds(15, cards, 1.0 / 3)))
+                      .epsilon(1e-9));
+        }
 }
 
 TEST_CASE("all-reduce: a tree takes log2 n (L + S/B) up, and as much down") {
