@@ -1,7 +1,7 @@
 // How messages travel: by which messages every worker gets the aggregate of what all have sent.
 //
 //   all-reduce          messages add up on their way; any plan
-//                       (sim/collectives/all_reduce_plan.hpp)
+//                       (sim/collectives/plans/all_reduce_plan.hpp)
 //   all-gather          every worker gets every message and adds them up itself
 //   two-phase           worker j owns chunk j. Chunks go encoded to their owners, which decode and
 //                       add them, encode the sum again, and send it to everybody
@@ -28,8 +28,8 @@
 #include <optional>
 
 #include "sim/collectives/all_gather.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 
 namespace paceline {
 

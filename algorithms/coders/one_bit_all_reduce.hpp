@@ -32,8 +32,8 @@
 #include "algorithms/compression/coding.hpp"
 #include "algorithms/compression/one_bit.hpp"
 #include "models/tensors/vector.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 

@@ -19,8 +19,8 @@
 
 #include <cstdint>
 
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 

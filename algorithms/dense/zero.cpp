@@ -7,9 +7,9 @@
 
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
-#include "sim/collectives/card_rings.hpp"
 #include "sim/collectives/chunks.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
+#include "sim/collectives/plans/card_rings.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/engine/signal.hpp"
 

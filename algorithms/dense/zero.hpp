@@ -36,7 +36,7 @@
 // their chunks.
 //
 //   rings      gathers and reduces go around one ring, or around one for each network card of the
-//              machines (sim/collectives/card_rings.hpp), if shards stand on all n workers
+//              machines (sim/collectives/plans/card_rings.hpp), if shards stand on all n workers
 //   values     those of dense Adam: x <- adam_step with the mean gradient (optimizers/adam.hpp).
 //              Only the clock differs.
 //   bytes      of S bytes of parameters, each worker sends (n-1)/n of (r + 1) S, (r + 1) S and (r +

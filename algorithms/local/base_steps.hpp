@@ -43,7 +43,7 @@
 #include "algorithms/exchange/push_sum.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "models/tensors/vector.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {

@@ -34,7 +34,7 @@
 #include "algorithms/compression/sparse/sparse_vector.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
 #include "sim/engine/task.hpp"

@@ -19,7 +19,7 @@
 #include "algorithms/rounds/rounds.hpp"
 #include "algorithms/rounds/sparse_round.hpp"
 #include "models/tensors/vector.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"

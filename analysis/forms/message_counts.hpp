@@ -20,7 +20,7 @@
 #include "algorithms/collective/collective.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "sim/collectives/all_gather.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 
 namespace paceline {
 

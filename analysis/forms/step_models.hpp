@@ -16,7 +16,7 @@
 #include "algorithms/timing/step_timing.hpp"
 #include "analysis/forms/closed_forms.hpp"
 #include "sim/collectives/all_gather.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "topologies/mixing/mixing.hpp"
 
 namespace paceline {

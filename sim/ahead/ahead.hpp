@@ -35,6 +35,7 @@
 // rounds in flight) per collective under way, and O(links).
 #pragma once
 
+#include <coroutine>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -68,6 +69,25 @@ struct OpenLane {
     bool relays = false;  // sends its message once the other has been delivered
     MessageId message{};  // that it sends
     Time posts{};         // of a slot: when the receiver is ready
+};
+
+/// Waits for what a round waits for whose collective was handed over.
+class [[nodiscard]] OpenLaneEnds {
+  public:
+    OpenLaneEnds(OpenLane& lane, WaitReason reason) : lane_(lane), reason_(reason) {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return lane_.join.complete(); }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> handle) {
+        Coroutine& member = handle.promise();
+        member.waits_for(reason_);
+        lane_.join.wake(member);
+    }
+    static void await_resume() noexcept {}
+
+  private:
+    OpenLane& lane_;
+    WaitReason reason_;
 };
 
 /// What a collective that runs ahead knows of a member that is in it.

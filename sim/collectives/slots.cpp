@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/collectives/open_lane.hpp"
 #include "sim/engine/concurrency.hpp"
 #include "sim/network/network.hpp"
 

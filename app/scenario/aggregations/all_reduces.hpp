@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/json/object_reader.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 
 namespace paceline {
 

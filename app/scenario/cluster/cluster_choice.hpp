@@ -19,8 +19,8 @@
 #include "app/scenario/cluster/failures.hpp"
 #include "app/scenario/cluster/node_speeds.hpp"
 #include "app/scenario/cluster/stragglers.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/library.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/network/flow_limits.hpp"
 #include "topologies/fabrics/machines.hpp"
 

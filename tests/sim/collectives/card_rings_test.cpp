@@ -1,4 +1,4 @@
-#include "sim/collectives/card_rings.hpp"
+#include "sim/collectives/plans/card_rings.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,8 +13,8 @@
 #include "analysis/forms/closed_forms.hpp"
 #include "analysis/measures/link_use.hpp"
 #include "sim/collectives/all_reduce.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
 #include "sim/collectives/pipelined.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/engine/check.hpp"
 #include "tests/sim/collectives/star_run.hpp"

@@ -1,4 +1,4 @@
-#include "sim/collectives/hierarchical.hpp"
+#include "sim/collectives/plans/hierarchical.hpp"
 
 #include <chrono>
 
@@ -6,7 +6,7 @@
 
 #include "analysis/forms/closed_forms.hpp"
 #include "sim/collectives/all_reduce.hpp"
-#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/engine/check.hpp"
 #include "tests/sim/collectives/star_run.hpp"
 #include "topologies/fabrics/machines.hpp"

@@ -1,4 +1,4 @@
-#include "sim/collectives/hierarchical.hpp"
+#include "sim/collectives/plans/hierarchical.hpp"
 
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/collectives/chunks.hpp"

@@ -1,4 +1,4 @@
-#include "sim/collectives/card_rings.hpp"
+#include "sim/collectives/plans/card_rings.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,12 +1,12 @@
-#include "sim/collectives/all_reduce_plan.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 
 #include <utility>
 
 #include "sim/collectives/all_reduce.hpp"
-#include "sim/collectives/card_rings.hpp"
 #include "sim/collectives/double_tree.hpp"
-#include "sim/collectives/hierarchical.hpp"
 #include "sim/collectives/parameter_server.hpp"
+#include "sim/collectives/plans/card_rings.hpp"
+#include "sim/collectives/plans/hierarchical.hpp"
 #include "sim/collectives/staging.hpp"
 #include "sim/collectives/tree.hpp"
 #include "sim/engine/check.hpp"
