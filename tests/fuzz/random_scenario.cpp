@@ -788,6 +788,7 @@ Json Generator::all_reduce() {
     if (chance(0.25)) return object("parameter-server", definition("parameter-server"));
     if (chance(0.15)) return object("pipelined-ring", definition("pipelined-ring"));
     if (chance(0.15)) return object("double-tree", definition("double-tree"));
+    if (chance(0.1)) return object("ring-all-reduce", definition("ring-all-reduce"));
     Names names{"ring", "recursive-doubling", "halving-doubling", "tree", "automatic"};
     if (workers_ % per_node_ == 0) names.emplace_back("hierarchical");
     if (own_nodes) names.emplace_back("parameter-server");

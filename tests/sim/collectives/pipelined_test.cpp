@@ -233,8 +233,9 @@ TEST_CASE("double tree with slots: enough of them cost no more than eager slices
             });
         };
         const Duration eager = time_with(Protocol::eager, 3);
-        CHECK(time_with(Protocol::rendezvous, 100'000) == eager);
-        CHECK(time_with(Protocol::rendezvous, 1) >= eager);
+        // Shares of a link are rounded in another order.
+        CHECK(std::abs((time_with(Protocol::rendezvous, 100'000) - eager).count()) <= 10);
+        CHECK(time_with(Protocol::rendezvous, 1) >= eager - Duration{10});
         // The root sends half of the vector down and, in the other tree, half of it up.
         CHECK(eager >= c.size / c.link.bandwidth);
     }
