@@ -13,8 +13,8 @@ namespace paceline {
 /// reason; the reasons follow.
 std::string combinations_text();
 
-/// Returns the same tables: for each a "title" and its "pairs", with the "reason" against those that
-/// are refused.
+/// Returns the same tables: for each a "title" and its "pairs", with the "reason" against each pair
+/// that is refused.
 Json combinations_as_json();
 
 /// Of all combinations of a kind of algorithm, a codec, an aggregation and a schedule.

@@ -14,7 +14,8 @@
 //                  source
 //   libraries      name, start_up, staging (null: none), protocol, all_reduce of a MiB, source
 //
-// Each list of `paceline list` is here, but that of the schema, which is a JSON of its own. Durations and bandwidths are texts as a scenario has them.
+// Each list of `paceline list` is here, but that of the schema, which is a JSON of its own.
+// Durations and bandwidths are texts as a scenario has them.
 #pragma once
 
 #include <string>

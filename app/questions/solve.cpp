@@ -38,7 +38,7 @@ void check_column(const std::string& column) {
         refuse_search("--find", unknown(column, "a column of numbers in results.csv", known));
 }
 
-// A share of 90 % is 0.9. An efficiency can be above 1, as where the other nodes are faster than the
+// A share of 90 % is 0.9. An efficiency can be above 1, as where other nodes are faster than the
 // first, so that a number is refused only from 2 on.
 void check_share(const SolveQuestion& question) {
     const bool is_share =
@@ -50,8 +50,8 @@ void check_share(const SolveQuestion& question) {
                                            question.column, *question.equals);
     if (*question.equals > 100) refuse_search("--equals", beyond + "; 90 % is 0.9");
     const std::string meant = fmt::format("{:.12g}", *question.equals / 100);
-    refuse_search("--equals", {.problem = fmt::format("{}; did you mean \"{}\", {} %?", beyond, meant,
-                                                      *question.equals),
+    refuse_search("--equals", {.problem = fmt::format("{}; did you mean \"{}\", {} %?", beyond,
+                                                      meant, *question.equals),
                                .suggestion = meant});
 }
 

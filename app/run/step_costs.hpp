@@ -76,9 +76,9 @@ struct Gain {
 /// algorithm exchanges them one by one and has a closed form.
 std::optional<Gain> gain_of_fusing(const Scenario& scenario);
 
-/// Returns what an exchanging step gains if it goes by machine, by leaders; empty unless a step is a
-/// gradient and a flat exchange, which spans machines of several devices, could go by machine, and
-/// has closed forms both ways.
+/// Returns what an exchanging step gains if it goes by machine, by leaders; empty unless a step is
+/// a gradient and a flat exchange, which spans machines of several devices, could go by machine,
+/// and has closed forms both ways.
 std::optional<Gain> gain_of_leaders(const Scenario& scenario);
 
 /// Returns what a step gains, averaged over a period, if numbers have 16 bits on the wire; empty
