@@ -34,7 +34,8 @@ How to read the tables:
 
 ## Units
 
-A quantity is a string with its unit, such as `"25Gbps"`. A bare number is refused.
+A quantity is a string with its unit, such as `"25Gbps"`. A bare number is refused, and so are other spellings of a unit, such as `"25 Gb/s"`, with the text that
+is probably meant.
 
 | type | what it is | example |
 |---|---|---|

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +16,8 @@
 #include "app/commands/console_log.hpp"
 #include "app/host/console.hpp"
 #include "app/host/version.hpp"
+#include "app/json/config_error.hpp"
+#include "app/json/names.hpp"
 #include "models/kernels/isa.hpp"
 
 namespace paceline {
@@ -45,6 +49,15 @@ void refuse_what_is_not_finite(const Command& command) {
             option->check(finite());
 }
 
+// The parser would say only that there is something it did not expect.
+void refuse_unknown_command(std::string_view first, std::span<const Command> commands) {
+    if (first.empty() || first.starts_with('-')) return;
+    std::vector<std::string_view> names;
+    for (const Command& command : commands) names.push_back(command.parser->get_name());
+    if (std::ranges::find(names, first) == names.end())
+        throw ConfigError("command line", "", unknown(first, "a command", names));
+}
+
 int dispatch(int argc, const char* const* argv) {
     CLI::App program{"paceline: how fast would this training algorithm train on that network?",
                      "paceline"};
@@ -56,6 +69,7 @@ int dispatch(int argc, const char* const* argv) {
         explore_command(program),
     };
     std::ranges::for_each(commands, &refuse_what_is_not_finite);
+    if (argc > 1) refuse_unknown_command(argv[1], commands);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

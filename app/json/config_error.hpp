@@ -19,7 +19,7 @@ std::string one_line(std::string_view text, std::size_t most);
 /// What is wrong: in words, and for programs that offer a fix.
 struct Fault {
     std::string problem;
-    std::string suggestion{};  // the known name that was probably meant; empty: none
+    std::string suggestion{};  // the known name or quantity that was meant; empty: not known
     std::string value{};       // what stands there, as JSON; empty: nothing does, or it is large
     std::string missing{};     // the key that the object there lacks; empty: it lacks none
     bool unknown_key = false;  // whether the last key of the path is at fault, and no value

@@ -30,7 +30,7 @@ auto parse_quantity(const Place& place, std::string_view what, std::string_view 
     try {
         return parse(place.json->get_ref<const std::string&>());
     } catch (const UnitError& error) {
-        place.refuse(error.what());
+        place.refuse({.problem = error.what(), .suggestion = error.meant()});
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "app/scenario/aggregations/exchange_rules.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
@@ -140,6 +141,19 @@ std::vector<Features> schedules_in_full() {
     return all;
 }
 
+Json pairs_of(const Entries& rows, const Entries& columns) {
+    Json pairs = Json::array();
+    for (const FeatureEntry& row : rows)
+        for (const FeatureEntry& column : columns) {
+            const auto reason = reason_against(row.feature, column.feature);
+            pairs.push_back({{"one", row.name},
+                             {"other", column.name},
+                             {"runs", !reason},
+                             {"reason", reason ? Json(*reason) : Json()}});
+        }
+    return pairs;
+}
+
 }  // namespace
 
 CombinationCounts count_combinations() {
@@ -157,6 +171,15 @@ CombinationCounts count_combinations() {
             }
     }
     return counts;
+}
+
+Json combinations_as_json() {
+    Json tables = Json::array();
+    for (const Section& section : sections())
+        tables.push_back(
+            {{"title", section.title},
+             {"pairs", pairs_of(entries_of(section.rows), entries_of(section.columns))}});
+    return tables;
 }
 
 std::string combinations_text() {

@@ -1,13 +1,16 @@
 #include "app/questions/list_json.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <nlohmann/json.hpp>
 
+#include "app/json/resources.hpp"
+#include "app/questions/combinations.hpp"
+#include "app/questions/list_tables.hpp"
 #include "app/scenario/aggregations/exchange_choice.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
+#include "app/scenario/algorithms/words.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
@@ -41,6 +44,17 @@ std::string_view spelled(WhenNodesDie when) {
     return "";
 }
 
+Json aliases_of(std::string_view kind) {
+    Json aliases = Json::array();
+    for (const AlgorithmAlias& alias : algorithm_aliases()) {
+        const Json stands_for = Json::parse(alias.stands_for);
+        if (!alias.summary.empty() && stands_for.at("kind") == kind)
+            aliases.push_back(
+                {{"name", alias.name}, {"summary", alias.summary}, {"stands_for", stands_for}});
+    }
+    return aliases;
+}
+
 Json algorithms_as_json() {
     Json families = Json::array();
     for (const AlgorithmFamily& family : algorithm_families()) {
@@ -51,7 +65,9 @@ Json algorithms_as_json() {
                                   {"keys", algorithm_keys(entry)},
                                   {"when_nodes_die", spelled(entry.traits.when_nodes_die)},
                                   {"trains", entry.traits.trains},
-                                  {"has_server", entry.traits.has_server}});
+                                  {"has_server", entry.traits.has_server},
+                                  {"paper", entry.paper},
+                                  {"aliases", aliases_of(entry.name)}});
         families.push_back({{"family", family.name},
                             {"summary", family.summary},
                             {"algorithms", std::move(algorithms)}});
@@ -107,7 +123,8 @@ Json profiles_as_json() {
             measured.push_back({{"device", row.device},
                                 {"precision", name_of(row.precision)},
                                 {"batch", row.batch ? Json(*row.batch) : Json()},
-                                {"samples_per_s", row.samples_per_s}});
+                                {"samples_per_s", row.samples_per_s},
+                                {"source", row.source}});
         list.push_back({{"name", name},
                         {"title", profile.title},
                         {"sample", profile.sample},
@@ -124,8 +141,10 @@ Json devices_as_json() {
         Json peaks = Json::object();
         for (const Peak& peak : device.peaks)
             peaks[std::string(name_of(peak.precision))] = peak.flops;
-        list.push_back(
-            {{"name", device.name}, {"title", device.title}, {"peak_flops", std::move(peaks)}});
+        list.push_back({{"name", device.name},
+                        {"title", device.title},
+                        {"peak_flops", std::move(peaks)},
+                        {"source", device.source}});
     }
     return list;
 }
@@ -137,13 +156,37 @@ Json links_as_json() {
                         {"bandwidth", to_string(preset.bandwidth)},
                         {"bandwidth_up", to_string(preset.bandwidth_up.value_or(preset.bandwidth))},
                         {"one_way_latency", to_string(preset.one_way_latency)},
-                        {"efficiency", preset.efficiency}});
+                        {"efficiency", preset.efficiency},
+                        {"source", preset.source}});
     return list;
 }
 
 Json libraries_as_json() {
     Json list = Json::array();
-    for (const LibraryPreset& preset : library_presets()) list.push_back({{"name", preset.name}});
+    for (const LibraryPreset& preset : library_presets()) {
+        const Library& library = preset.choice.library;
+        list.push_back({{"name", preset.name},
+                        {"start_up", to_string(library.start_up)},
+                        {"staging", library.staging ? Json(to_string(*library.staging)) : Json()},
+                        {"protocol", name_of(library.protocol)},
+                        {"all_reduce", name_of(preset.choice.all_reduce, Bytes{1 << 20})},
+                        {"source", preset.source}});
+    }
+    return list;
+}
+
+Json schedules_as_json() {
+    Json list = Json::array();
+    for (const ScheduleEntry& entry : schedule_table())
+        list.push_back({{"name", entry.name}, {"summary", entry.summary}});
+    return list;
+}
+
+Json collectives_as_json() {
+    Json list = Json::array();
+    for (const CollectiveEntry& entry : collective_table())
+        list.push_back(
+            {{"key", entry.key}, {"name", entry.name}, {"closed_form", entry.closed_form}});
     return list;
 }
 
@@ -162,21 +205,15 @@ constexpr auto json_lists = std::to_array<JsonList>({{"algorithms", &algorithms_
                                                      {"profiles", &profiles_as_json},
                                                      {"devices", &devices_as_json},
                                                      {"links", &links_as_json},
-                                                     {"libraries", &libraries_as_json}});
-
-constexpr auto names_of_json_lists = [] {
-    std::array<std::string_view, json_lists.size()> all{};
-    std::ranges::transform(json_lists, all.begin(), &JsonList::name);
-    return all;
-}();
+                                                     {"libraries", &libraries_as_json},
+                                                     {"schedules", &schedules_as_json},
+                                                     {"combinations", &combinations_as_json},
+                                                     {"collectives", &collectives_as_json}});
 
 }  // namespace
 
-std::span<const std::string_view> json_list_names() {
-    return names_of_json_lists;
-}
-
 std::string list_json(std::string_view name) {
+    if (name == "schema") return std::string(resource("scenarios/scenario.schema.json"));
     Json all = Json::object();
     for (const JsonList& list : json_lists) {
         if (list.name == name) return list.make().dump(2) + '\n';

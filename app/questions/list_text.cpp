@@ -13,7 +13,9 @@
 
 #include "algorithms/compression/sparse/sparse.hpp"
 #include "app/json/printable.hpp"
+#include "app/json/resources.hpp"
 #include "app/questions/combinations.hpp"
+#include "app/questions/list_tables.hpp"
 #include "app/scenario/aggregations/exchange_choice.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
@@ -50,9 +52,12 @@ std::string entries_with_keys(const Table& table) {
 
 std::string list_algorithms() {
     std::string text;
-    for (const AlgorithmEntry& entry : algorithm_table())
-        text += entry_with_keys(entry.name, entry.summary, algorithm_keys(entry));
-    text += "  names that stand for one of these with some keys:\n";
+    for (const AlgorithmFamily& family : algorithm_families()) {
+        text += fmt::format("{}  [{}] {}\n", text.empty() ? "" : "\n", family.name, family.summary);
+        for (const AlgorithmEntry& entry : family.algorithms)
+            text += entry_with_keys(entry.name, entry.summary, algorithm_keys(entry));
+    }
+    text += "\n  names that stand for one of these with some keys:\n";
     for (const AlgorithmAlias& alias : algorithm_aliases())
         if (!alias.summary.empty())
             text += fmt::format("  {:<20} {}\n  {:<20} {}\n", alias.name, alias.summary, "",
@@ -222,37 +227,21 @@ std::string list_aggregations() {
 }
 
 std::string list_schedules() {
-    return fmt::format(
-        "  in which pieces a vector is exchanged, and when: the \"schedule\" of an algorithm\n"
-        "  {:<20} one piece, after backward\n"
-        "  {:<20} a piece for each tensor, beside backward\n"
-        "  {:<20} neighboring tensors in pieces of that size, beside backward\n"
-        "  {:<20} neighboring tensors merged where one exchange costs less than two (MG-WFBP)\n"
-        "  {:<20} keys: {}\n",
-        "whole", "tensors", "25MiB", "merged", "an object", fmt::join(schedule_keys(), ", "));
+    std::string text =
+        "  in which pieces a vector is exchanged, and when: the \"schedule\" of an algorithm\n";
+    for (const ScheduleEntry& entry : schedule_table())
+        text += fmt::format("  {:<20} {}\n", entry.name, entry.summary);
+    return text + fmt::format("  {:<20} keys: {}\n", "an object", fmt::join(schedule_keys(), ", "));
 }
 
 std::string list_collectives() {
-    return "  n workers, p = 2^floor(log2 n), S bytes, B payload bandwidth, L one-way latency\n"
-           "  all_reduce  ring                2(n-1) (L + ceil(S/n)/B)\n"
-           "  all_reduce  recursive-doubling  log2 p (L + S/B), and 2 (L + S/B) if n > p\n"
-           "  all_reduce  halving-doubling    2 log2 p L + 2 (p-1)/p S/B, and 2 (L + S/B) if n > "
-           "p\n"
-           "  all_reduce  tree                2 ceil(log2 n) (L + S/B): reduce, then broadcast\n"
-           "  all_reduce  parameter-server    2 (L + n S/q/B), q servers; on the workers n-1 for "
-           "n\n"
-           "  all_reduce  hierarchical        2(g-1) (L + S/g/B) on the bus of g devices, then\n"
-           "                                  2(n/g-1) (L + S g/n/B) between machines\n"
-           "  all_reduce  automatic           recursive-doubling up to 2048 bytes, else\n"
-           "                                  halving-doubling (MPICH's defaults)\n"
-           "  operation   reduce-scatter      (n-1) (L + S/n/B): the kind \"collective\"\n"
-           "  operation   all-gather-ring     (n-1) (L + S/n/B)\n"
-           "  operation   all-gather-bruck    ceil(log2 n) L + (n-1) S/n/B\n"
-           "  operation   all-to-all          (n-1) (L + S/n/B); grouped L + (n-1) S/n/B\n"
-           "  operation   broadcast, reduce   ceil(log2 n) (L + S/B)\n"
-           "  exchange    recursive-doubling  sparse: sum over steps of (L + merged bytes/B)\n"
-           "  exchange    all-gather-ring     (n-1) (L + bytes/B)\n"
-           "  exchange    all-gather-bruck    ceil(log2 n) L + (n-1) bytes/B\n"
+    std::string text =
+        "  n workers, p = 2^floor(log2 n), S bytes, B payload bandwidth, L one-way latency\n";
+    for (const CollectiveEntry& entry : collective_table()) {
+        std::string head = fmt::format("  {:<11} {:<19} ", entry.key, entry.name);
+        text += wrapped(std::move(head), entry.closed_form);
+    }
+    return text +
            "  exact forms, with chunk sizes and groups that are no power of two: docs/models.md\n";
 }
 
@@ -260,25 +249,32 @@ std::string list_combinations() {
     return "  the tables of docs/combinations.md: paceline list combinations\n";
 }
 
+std::string list_schema() {
+    return "  every key of a scenario, as a JSON schema: paceline list schema\n";
+}
+
 struct List {
     std::string_view name;
     std::string (*text)();
+    std::string_view group = "";  // the heading above the first list of a group
 };
 
-constexpr auto lists = std::to_array<List>({{"algorithms", &list_algorithms},
-                                            {"fabrics", &list_fabrics},
-                                            {"codecs", &list_codecs},
-                                            {"aggregations", &list_aggregations},
-                                            {"schedules", &list_schedules},
-                                            {"combinations", &list_combinations},
-                                            {"mixings", &list_mixings},
-                                            {"models", &list_models},
-                                            {"data", &list_data},
-                                            {"profiles", &list_profiles},
-                                            {"devices", &list_devices},
-                                            {"links", &list_links},
-                                            {"libraries", &list_libraries},
-                                            {"collectives", &list_collectives}});
+constexpr auto lists = std::to_array<List>(
+    {{"algorithms", &list_algorithms, "\"algorithm\": how it trains, and what it sends"},
+     {"codecs", &list_codecs},
+     {"aggregations", &list_aggregations},
+     {"schedules", &list_schedules},
+     {"combinations", &list_combinations},
+     {"mixings", &list_mixings},
+     {"collectives", &list_collectives},
+     {"fabrics", &list_fabrics, "\"cluster\": machines and their network"},
+     {"links", &list_links},
+     {"libraries", &list_libraries},
+     {"models", &list_models, "\"workload\": what is trained, and how long a gradient takes"},
+     {"data", &list_data},
+     {"profiles", &list_profiles},
+     {"devices", &list_devices},
+     {"schema", &list_schema, "the whole scenario"}});
 
 constexpr auto names = [] {
     std::array<std::string_view, lists.size()> all{};
@@ -294,10 +290,15 @@ std::span<const std::string_view> list_names() {
 
 std::string list_text(std::string_view name) {
     if (name == "combinations") return combinations_text();
+    if (name == "schema") return std::string(resource("scenarios/scenario.schema.json"));
     std::string text;
-    for (const List& list : lists)
-        if (name.empty() || list.name == name)
-            text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", list.name, list.text());
+    for (const List& list : lists) {
+        if (!name.empty() && list.name != name) continue;
+        if (name.empty() && !list.group.empty())
+            text += fmt::format("{}{}\n{:=<{}}\n", text.empty() ? "" : "\n", list.group, "",
+                                list.group.size());
+        text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", list.name, list.text());
+    }
     return text;
 }
 

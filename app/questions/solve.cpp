@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
 #include "app/questions/warnings/warnings.hpp"
@@ -36,6 +38,23 @@ void check_column(const std::string& column) {
         refuse_search("--find", unknown(column, "a column of numbers in results.csv", known));
 }
 
+// A share of 90 % is 0.9. An efficiency can be above 1, as where other nodes are faster than the
+// first, so that a number is refused only from 2 on.
+void check_share(const SolveQuestion& question) {
+    const bool is_share =
+        question.column == "efficiency" || question.column == "density" ||
+        question.column == "union_density" || question.column == "participation" ||
+        question.column.ends_with("_share") || question.column.starts_with("test_accuracy");
+    if (!is_share || !question.equals || *question.equals < 2) return;
+    const std::string beyond = fmt::format("{} is a share, and {} is beyond all of them",
+                                           question.column, *question.equals);
+    if (*question.equals > 100) refuse_search("--equals", beyond + "; 90 % is 0.9");
+    const std::string meant = fmt::format("{:.12g}", *question.equals / 100);
+    refuse_search("--equals", {.problem = fmt::format("{}; did you mean \"{}\", {} %?", beyond,
+                                                      meant, *question.equals),
+                               .suggestion = meant});
+}
+
 void check_target(const SolveQuestion& question) {
     if (question.equals && !question.against.empty())
         refuse_search("--equals",
@@ -47,6 +66,7 @@ void check_target(const SolveQuestion& question) {
     if (question.times != 1 && question.against.empty())
         refuse_search("--times",
                       "is of the other scenario's column, and there is none; give --against");
+    check_share(question);
 }
 
 VariedQuantity varied_of(const SolveQuestion& question) {

@@ -49,6 +49,30 @@ bool read_numbers(const Ends& ends, VariedQuantity& varied) {
     return true;
 }
 
+// Returns the text itself if it can be parsed, else what was probably meant, if that is known.
+template <class Parse>
+std::string as_meant(const std::string& text, Parse parse) {
+    try {
+        (void)parse(text);
+        return text;
+    } catch (const UnitError& error) {
+        return error.meant();
+    }
+}
+
+// Returns both ends with units that are known, if they are then of one kind.
+std::string meant_ends(const Ends& ends) {
+    const auto both = [&](auto parse) {
+        const std::string from = as_meant(ends.first, parse);
+        const std::string to = as_meant(ends.second, parse);
+        return from.empty() || to.empty() ? "" : fmt::format("{}..{}", from, to);
+    };
+    for (const std::string& meant :
+         {both(&parse_bytes), both(&parse_duration), both(&parse_bandwidth)})
+        if (!meant.empty()) return meant;
+    return "";
+}
+
 void read_kind(const Ends& ends, VariedQuantity& varied) {
     if (read_numbers(ends, varied)) {
         varied.kind = QuantityKind::number;
@@ -61,10 +85,12 @@ void read_kind(const Ends& ends, VariedQuantity& varied) {
     } else if (read_ends(ends, [](const auto& t) { return parse_bytes(t).count; }, varied)) {
         varied.kind = QuantityKind::size;
     } else {
+        const std::string meant = meant_ends(ends);
         refuse(varied.path,
                fmt::format("\"{}\" and \"{}\" are not two numbers, bandwidths, durations or sizes; "
-                           "write both alike, such as 100Mbps..100Gbps, 1us..1ms or 2..64",
-                           ends.first, ends.second));
+                           "{}write both alike, such as 100Mbps..100Gbps, 1us..1ms or 2..64",
+                           ends.first, ends.second,
+                           meant.empty() ? "" : fmt::format("did you mean {}? ", meant)));
     }
 }
 

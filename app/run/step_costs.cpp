@@ -289,6 +289,17 @@ std::optional<Gain> gain_of_leaders(const Scenario& scenario) {
     return Gain{*flat, *with_leaders};
 }
 
+std::optional<Gain> gain_of_narrow_wire(const Scenario& scenario) {
+    const std::int64_t first = begin_of_last_stage(scenario);
+    const std::int64_t period = Stages(scenario).period(first);
+    Scenario narrow = scenario;
+    narrow.algorithm.wire = fp16;
+    const auto as_it_is = model_step_time(scenario, first, first + period);
+    const auto otherwise = model_step_time(narrow, first, first + period);
+    if (!as_it_is || !otherwise) return std::nullopt;
+    return Gain{*as_it_is, *otherwise};
+}
+
 std::optional<double> compression_ratio(const Scenario& scenario, std::int64_t first,
                                         std::int64_t last) {
     if (last <= first) return std::nullopt;

@@ -67,20 +67,23 @@ std::int64_t begin_of_last_stage(const Scenario& scenario);
 /// Returns whether step k belongs to the last stage.
 bool is_in_last_stage(const Scenario& scenario, std::int64_t k);
 
-/// Closed forms of an exchanging step of the last stage: as it is, and as another option would have
-/// it.
+/// Closed forms of a step of the last stage: as it is, and as another option would have it.
 struct Gain {
     Duration as_it_is;
     Duration otherwise;
 };
-/// Returns what it gains to exchange all tensors as one; empty unless the algorithm exchanges them
-/// one by one and has a closed form.
+/// Returns what an exchanging step gains if all tensors are exchanged as one; empty unless the
+/// algorithm exchanges them one by one and has a closed form.
 std::optional<Gain> gain_of_fusing(const Scenario& scenario);
 
-/// Returns what it gains to exchange by machine, by leaders; empty unless a step is a gradient and
-/// a flat exchange, which spans machines of several devices, could go by machine, and has closed
-/// forms both ways.
+/// Returns what an exchanging step gains if it goes by machine, by leaders; empty unless a step is
+/// a gradient and a flat exchange, which spans machines of several devices, could go by machine,
+/// and has closed forms both ways.
 std::optional<Gain> gain_of_leaders(const Scenario& scenario);
+
+/// Returns what a step gains, averaged over a period, if numbers have 16 bits on the wire; empty
+/// unless both have a closed form.
+std::optional<Gain> gain_of_narrow_wire(const Scenario& scenario);
 
 /// Returns the bytes of dense fp32 gradients over what a worker contributes, before aggregation, in
 /// the steps from `first` to `last`, exclusively; empty if that is nothing.

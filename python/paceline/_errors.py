@@ -29,7 +29,7 @@ class ScenarioError(ValueError):
         path: leads to the mistake, such as "cluster.nodes" or "sweep.seed[1]"; may be empty.
         problem: what is wrong, and what would be right.
         value: what stands there, as JSON has it; None if nothing does, or if it is large.
-        suggestion: the known name that was probably meant, or None.
+        suggestion: the known name, or the quantity with its unit, that was probably meant, or None.
     """
 
     def __init__(self, message: str, file: str = "", path: str = "", problem: str = "", value: Any = None,

@@ -18,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace paceline {
 
@@ -111,8 +112,16 @@ Duration from_seconds(double seconds);
 
 /// Says what is wrong with a quantity's text and how to fix it. Whoever reads the file adds the
 /// location.
-struct UnitError : std::runtime_error {
-    using std::runtime_error::runtime_error;
+class UnitError : public std::runtime_error {
+  public:
+    UnitError(const std::string& problem, std::string meant)
+        : std::runtime_error(problem), meant_(std::move(meant)) {}
+    /// Returns the text of the same quantity that was probably meant, such as "25Gbps" for
+    /// "25 Gb/s"; empty if it is not known. It can be parsed.
+    [[nodiscard]] const std::string& meant() const { return meant_; }
+
+  private:
+    std::string meant_;
 };
 
 Duration parse_duration(std::string_view text);

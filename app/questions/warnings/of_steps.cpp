@@ -130,6 +130,24 @@ bool has_codec(const AlgorithmChoice& algorithm) {
 
 }  // namespace
 
+std::string wide_wire(const Scenario& scenario) {
+    const Precision precision = scenario.workload.precision;
+    if (precision != Precision::fp16 && precision != Precision::bf16) return "";
+    if (!scenario.algorithm.wire_is_default || has_codec(scenario.algorithm)) return "";
+    if (scenario.algorithm.wire.bytes_per_entry != fp32.bytes_per_entry ||
+        scenario.cluster.workers == 1)
+        return "";
+    const std::string_view name = name_of(precision);
+    const std::string now =
+        fmt::format("computes in {} and sends 32 bits a number, the default", name);
+    const std::string otherwise = "state \"wire\": \"fp32\" if 32 are meant";
+    const std::optional<Gain> gain = gain_of_narrow_wire(scenario);
+    if (!gain) return fmt::format("{}; \"wire\": \"{}\" sends 16; {}", now, name, otherwise);
+    return fmt::format(
+        "{}, {:.3g} s a step by the closed form; with 16, \"wire\": \"{}\", {:.3g} s; {}", now,
+        to_seconds(gain->as_it_is), name, to_seconds(gain->otherwise), otherwise);
+}
+
 std::string more_than_dense(const Scenario& scenario) {
     const AlgorithmChoice& algorithm = scenario.algorithm;
     if (!has_codec(algorithm) || algorithm.mixing.make) return "";

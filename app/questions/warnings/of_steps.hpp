@@ -25,6 +25,9 @@ std::string one_by_one(const Scenario& scenario);
 /// The exchange is flat over machines of several devices, at a cost.
 std::string flat_over_machines(const Scenario& scenario);
 
+/// Gradients are computed in 16 bits and sent in 32, which the scenario does not ask for.
+std::string wide_wire(const Scenario& scenario);
+
 /// What the codec sends of a gradient weighs more than the gradient in fp32.
 std::string more_than_dense(const Scenario& scenario);
 

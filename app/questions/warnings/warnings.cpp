@@ -25,6 +25,7 @@ constexpr auto kinds = std::to_array<WarningKind>({
     {"unfinished-warm-up", &unfinished_warm_up},
     {"one-by-one", &one_by_one, true, true},
     {"flat-over-machines", &flat_over_machines, true, true},
+    {"wide-wire", &wide_wire, true, true},
     {"more-than-dense", &more_than_dense},
     {"beyond-the-clock", &beyond_the_clock},
     {"no-whole-step", &no_whole_step},

@@ -60,6 +60,7 @@ struct AlgorithmChoice : AlgorithmTraits {
     std::function<Task<>(Worker&)> run;
     std::function<Task<>(Worker&)> serve{};  // run by each server, for algorithms with server code
     WireFormat wire = fp32;
+    bool wire_is_default = false;               // it has a "wire", and the scenario leaves it out
     std::optional<Bytes> bucket;                // bucket size of the gradient; empty: one bucket
     bool merges_pieces = false;                 // buckets are merged by MG-WFBP's rule
     std::optional<ExchangeOptions> exchange{};  // of methods that choose one

@@ -94,6 +94,9 @@ AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
         choice.when_nodes_die = WhenNodesDie::reruns_replicas;
     if (entry.traits.has_server) choice.server_nodes = 1;
     if (!choice.vectors) choice.vectors = family_of(entry.name).vectors;
+    const Keys keys = algorithm_keys(entry);
+    choice.wire_is_default =
+        std::ranges::find(keys, std::string_view("wire")) != keys.end() && !read.has("wire");
     const auto label = read.optional("label");
     choice.label = label ? as_string(*label) : std::string(entry.name);
     return choice;

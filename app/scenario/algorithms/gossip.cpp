@@ -197,6 +197,7 @@ AlgorithmChoice read_swarm_sgd(const ObjectReader& read, const AlgorithmInput& i
         return run(worker, options);
     };
     choice.sends_at_once = 2;
+    choice.encodes = options.lattice.has_value();
     const std::int64_t steps = options.local_steps;
     choice.contribution = [options, steps, wire = choice.wire](const Layout& layout, std::int64_t,
                                                                double) {

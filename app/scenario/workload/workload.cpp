@@ -80,9 +80,11 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
                             const ChargedNetPtr& charged, Workload& workload,
                             std::optional<std::int64_t> batch) {
     const std::optional<Place> precision = read.optional("precision");
+    if (precision) workload.precision = as_precision(*precision);
     workload.time_on = [net = TimedNet{workload.name, workload.tensor_macs, charged, batch,
-                                       precision ? as_precision(*precision) : Precision::fp32}](
-                           const DeviceChoice& choice) { return time_on_device(choice, net); };
+                                       workload.precision}](const DeviceChoice& choice) {
+        return time_on_device(choice, net);
+    };
     read.not_both("step_time", "device");
     read.not_both("step_time", "gradient_time");
     read.not_both("gradient_time", "device");

@@ -11,6 +11,7 @@
 #include "app/scenario/cluster/cluster_choice.hpp"
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/training.hpp"
+#include "models/precision.hpp"
 #include "models/tensor_times.hpp"
 
 namespace paceline {
@@ -30,6 +31,7 @@ struct Workload {
     std::optional<std::int64_t> stand_in_batch;  // samples that time is charged for, if they differ
     std::optional<std::int64_t> dataset;         // samples per epoch
     TimeOnDevice time_on{};                      // time of a gradient on another device
+    Precision precision = Precision::fp32;       // in which a gradient is computed
 
     /// Returns the time that a worker computes in one step.
     [[nodiscard]] Duration step() const { return sum(multiple(accumulation, gradient), update); }

@@ -23,7 +23,6 @@
 #include "app/host/version.hpp"
 #include "app/json/json_file.hpp"
 #include "app/json/resources.hpp"
-#include "app/questions/list_json.hpp"
 #include "app/questions/list_text.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
@@ -138,18 +137,57 @@ TEST_CASE("command line: each list is printed, and without a name all of them") 
         CHECK(one.code == 0);
         CHECK(one.out == list_text(name));
         CHECK(one.out.size() > name.size() + 10);
-        CHECK(contains(all.out, one.out) == (name != "combinations"));  // has a page of its own
+        const bool is_long = name == "combinations" || name == "schema";  // on request alone
+        CHECK(contains(all.out, one.out) != is_long);
     }
+}
+
+TEST_CASE("command line: lists stand in groups, by what of a scenario names them") {
+    const std::string all = Shell().run("list").out;
+    const std::string algorithms = Shell().run("list algorithms").out;
+
+    const std::vector<std::string> in_order{"\"algorithm\": ", "\nalgorithms\n", "\ncodecs\n",
+                                            "\nmixings\n",     "\"cluster\": ",  "\nfabrics\n",
+                                            "\nlinks\n",       "\"workload\": ", "\ndata\n",
+                                            "\ndevices\n"};
+    std::size_t at = 0;
+    for (const std::string& heading : in_order) {
+        CAPTURE(heading);
+        REQUIRE(all.find(heading, at) != std::string::npos);
+        at = all.find(heading, at);
+    }
+    // A family is a page of docs/algorithms, which is the oracle of what belongs to it.
+    for (const auto& [name, family] : std::map<std::string, std::string>{
+             {"dgc", "sparse"}, {"diloco", "local"}, {"sgp", "gossip"}, {"zero", "dense"}}) {
+        CAPTURE(name);
+        const std::size_t heading = algorithms.find(fmt::format("  [{}] ", family));
+        const std::size_t entry = algorithms.find(fmt::format("\n  {} ", name));
+        REQUIRE(heading < entry);
+        CHECK(entry < algorithms.find("\n  [", heading));
+    }
+}
+
+TEST_CASE("command line: list schema prints the schema, which has an identifier") {
+    const Shell shell;
+    const std::string file =
+        content(std::string(PACELINE_SOURCE_DIR) + "/scenarios/scenario.schema.json");
+
+    CHECK(shell.run("list schema").out == file);
+    CHECK(shell.run("list schema --json").out == file);
+    CHECK(Json::parse(file).at("$id") == "urn:paceline:scenario.schema.json");
 }
 
 // The schema is the oracle: what it lets a scenario name.
 TEST_CASE("command line: lists as JSON name what the schema takes, one list or all") {
     const Shell shell;
     const Json all = Json::parse(shell.run("list --json").out);
-    for (const std::string_view name : json_list_names()) {
+    CHECK(all.size() == list_names().size() - 1);
+    for (const std::string_view name : list_names()) {
+        if (name == "schema") continue;
         CAPTURE(name);
         const Json one = Json::parse(shell.run(fmt::format("list {} --json", name)).out);
 
+        REQUIRE(all.contains(std::string(name)));
         CHECK(one == all.at(std::string(name)));
         CHECK(one.size() >= 3);
     }
@@ -168,9 +206,52 @@ TEST_CASE("command line: lists as JSON name what the schema takes, one list or a
     CHECK(listed(all["links"]) == in_schema("link", "preset"));
     CHECK(listed(all["libraries"]) == in_schema("library", "preset"));
     for (const Json& profile : all["profiles"]) CHECK(profile["parameters"] > 1'000'000);
-    const Outcome none = shell.run("list collectives --json");
-    CHECK(none.code == 2);
-    CHECK(contains(none.err, "\"collectives\" has no JSON; lists that have one: algorithms"));
+}
+
+// The text is for people and the JSON for programs; one must not know what the other does not.
+TEST_CASE("command line: lists as JSON have what the texts have") {
+    const Shell shell;
+    const Json all = Json::parse(shell.run("list --json").out);
+    const auto text = [&](const std::string& name) { return shell.run("list " + name).out; };
+
+    for (const char* list : {"fabrics", "codecs", "aggregations", "schedules", "mixings", "models",
+                             "data", "profiles", "devices", "links", "libraries"}) {
+        CAPTURE(list);
+        const std::regex name(R"(\n  ([\w.-]+) )");
+        const std::string lines = text(list);
+        std::set<std::string> shown;
+        for (std::sregex_iterator at(lines.begin(), lines.end(), name), end; at != end; ++at)
+            shown.insert((*at)[1]);
+        for (const Json& entry : all[list]) {
+            CAPTURE(entry["name"]);
+            CHECK(shown.contains(entry["name"]));
+        }
+        for (const Json& entry : all[list])
+            if (entry.contains("source")) CHECK(!entry["source"].get<std::string>().empty());
+    }
+    std::set<std::string> aliases;
+    for (const Json& family : all["algorithms"])
+        for (const Json& algorithm : family["algorithms"])
+            for (const Json& alias : algorithm["aliases"]) {
+                CHECK(alias["stands_for"]["kind"] == algorithm["name"]);
+                aliases.insert(alias["name"]);
+            }
+    CHECK(aliases == std::set<std::string>{"adamw", "ddp", "fsdp", "horovod", "hsdp", "zero-1",
+                                           "zero-2", "zero-3"});
+    std::size_t refused = 0;
+    const std::string tables = text("combinations");
+    for (const Json& table : all["combinations"]) {
+        CHECK(contains(tables, fmt::format("## {}\n", table["title"].get<std::string>())));
+        for (const Json& pair : table["pairs"]) {
+            CHECK(pair["runs"] == pair["reason"].is_null());
+            if (pair["runs"] == false) ++refused;
+        }
+    }
+    const std::regex number(R"(\]\(#reasons\))");  // a cell that refuses
+    CHECK(refused == std::size_t(std::distance(
+                         std::sregex_iterator(tables.begin(), tables.end(), number), {})));
+    for (const Json& entry : all["collectives"])
+        CHECK(contains(text("collectives"), entry["name"].get<std::string>()));
 }
 
 TEST_CASE("command line: lists show what scenarios can name") {
@@ -195,7 +276,32 @@ TEST_CASE("command line: an unknown list is refused with the nearest one") {
 
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
-    CHECK(contains(outcome.err, "did you mean \"links\"? known: algorithms, fabrics"));
+    CHECK(contains(outcome.err, "did you mean \"links\"? known: algorithms, codecs"));
+}
+
+TEST_CASE("command line: an unknown command is refused with the nearest one") {
+    const Shell shell;
+    for (const auto& [typed, meant] :
+         std::map<std::string, std::string>{{"runn small.json", "run"},
+                                            {"chekc small.json", "check"},
+                                            {"lists", "list"},
+                                            {"slove small.json --grid 3", "solve"},
+                                            {"Explain", "explain"}}) {
+        CAPTURE(typed);
+        const Outcome outcome = shell.run(typed);
+
+        CHECK(outcome.code == 2);
+        CHECK(outcome.out.empty());
+        CHECK(
+            contains(outcome.err, fmt::format("is not a command; did you mean \"{}\"? known: run, "
+                                              "check, list, explain",
+                                              meant)));
+        CHECK(outcome.err.ends_with('\n'));
+        CHECK(std::ranges::count(outcome.err, '\n') == 1);
+    }
+    const Outcome far = shell.run("small.json");
+    CHECK(far.code == 2);
+    CHECK(contains(far.err, "\"small.json\" is not a command; known: run, check"));
 }
 
 TEST_CASE("command line: a wrong command line is reported on standard error and ends with 2") {

@@ -52,6 +52,11 @@ TEST_CASE("object reader: a fault has the value that stands there, and the name 
     const Fault of_value = fault_of([&] { (void)as_integer(place_of(text), 1, 8); });
     CHECK(of_value.value == "\"many\"");
     CHECK(of_value.suggestion.empty());
+
+    const Json unit = "25 Gb/s";
+    const Fault of_unit = fault_of([&] { (void)as_bandwidth(place_of(unit)); });
+    CHECK(of_unit.suggestion == "25Gbps");
+    CHECK(of_unit.value == "\"25 Gb/s\"");
 }
 
 TEST_CASE("object reader: a value that is large is no part of a fault") {

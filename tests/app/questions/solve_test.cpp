@@ -579,6 +579,39 @@ TEST_CASE("solve: a target is asked for, and one only; a logarithm is of what is
     CHECK(contains(refusal(logarithm), "--scale: "));
 }
 
+TEST_CASE("solve: a share in percent is refused, with the share that was meant") {
+    const auto said = [](const std::string& column, double equals) {
+        Question question("cluster.nodes=2..4", column);
+        question.asked.equals = equals;
+        return refusal(question);
+    };
+
+    CHECK(contains(said("efficiency", 90),
+                   "--equals: efficiency is a share, and 90 is beyond all of them; did you mean "
+                   "\"0.9\", 90 %?"));
+    CHECK(contains(said("waiting_network_share", 12.5), "did you mean \"0.125\", 12.5 %?"));
+    CHECK(contains(said("test_accuracy", 99), "did you mean \"0.99\", 99 %?"));
+    CHECK(contains(said("efficiency", 900), "beyond all of them; 90 % is 0.9"));
+    CHECK(said("efficiency", 0.9) == "taken");
+    CHECK(said("efficiency", 1.5) == "taken");
+    CHECK(said("speedup", 90) == "taken");
+}
+
+TEST_CASE("solve: a range in units that people write is refused with the range that was meant") {
+    const auto said = [](const std::string& range) {
+        Question question(range);
+        question.asked.equals = 1;
+        return refusal(question);
+    };
+    const std::string bandwidth = "cluster.fabric.link.bandwidth=";
+
+    CHECK(contains(said(bandwidth + "100mbps..100Gbps"), "did you mean 100Mbps..100Gbps? write"));
+    CHECK(contains(said(bandwidth + "1Gb/s..1 Pbps"), "did you mean 1Gbps..1000Tbps? write"));
+    CHECK(contains(said("cluster.fabric.link.latency=1\u00b5s..1ms"), "did you mean 1us..1ms?"));
+    CHECK(contains(said("workload.gradient=1KB..1MB"), "did you mean 1kB..1MB?"));
+    CHECK(!contains(said(bandwidth + "1Gbps..1ms"), "did you mean"));
+}
+
 TEST_CASE("solve: for a study it reports which axes to fix, and a free axis is fixed") {
     Question question("cluster.nodes=2..4");
     Json swept = Json::parse(scenario);

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "app/run/run_point.hpp"
 #include "app/study/study_file.hpp"
@@ -81,6 +82,11 @@ std::vector<Case> cases() {
           R"(workload={"profile": "resnet-50", "gradient_time": "100ms"})",
           R"(algorithm={"kind": "dgc", "density": 0.01})"},
          "dgc: its exchange is flat over machines of 4 devices"},
+        {"wide-wire",
+         timing,
+         {R"(workload={"profile": "resnet-50", "device": "v100", "precision": "fp16",
+             "efficiency": 0.4, "batch": 32})"},
+         "dense: computes in fp16 and sends 32 bits a number, the default, "},
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "power-sgd", "rank": 1000})"},
@@ -314,6 +320,104 @@ TEST_CASE(
 
 // With a long latency, a flat ring of all devices would be several times slower than one of
 // machines.
+constexpr const char* in_bf16 = R"(workload={"profile": "resnet-50", "device": "a100-80gb",
+    "precision": "bf16", "efficiency": 0.4, "batch": 32})";
+
+// The oracle is the simulation with "wire" as it is and as the warning would have it.
+TEST_CASE("warnings: the times of 32 and of 16 bits a number are those of the runs") {
+    for (const char* algorithm :
+         {R"({"kind": "dense"})", R"({"kind": "adam", "schedule": "tensors"})",
+          R"({"kind": "sgd", "schedule": "25MiB"})", R"({"kind": "zero", "stage": 3})",
+          R"({"kind": "local-sgd", "period": 5})", R"({"kind": "diloco", "period": 5})",
+          R"({"kind": "dmsgd", "mixing": {"kind": "ring"}})",
+          R"({"kind": "sgd", "aggregation": {"kind": "servers", "servers": "workers"}})"}) {
+        CAPTURE(algorithm);
+        const auto told = [&](const std::string& wire) {
+            Json written = Json::parse(algorithm);
+            if (!wire.empty()) written["wire"] = wire;
+            return std::vector<std::string>{in_bf16, "algorithm=" + written.dump()};
+        };
+        const auto step_s = [&](const std::string& wire) {
+            const TemporaryFolder folder;
+            const Study study =
+                read_study(folder.write("wired.json", std::string(timing)), told(wire));
+            const Metrics metrics = run_point(study.points.front().scenario, nullptr);
+            return fmt::format("{:.3g} s", metrics.sim_time_s / 10);
+        };
+        const std::vector<std::string> lines = warned(timing, told(""));
+
+        REQUIRE(lines.size() == 1);
+        CHECK(lines[0].find(fmt::format("the default, {} a step by the closed form; with 16, "
+                                        "\"wire\": \"bf16\", {}; state \"wire\": \"fp32\"",
+                                        step_s("fp32"), step_s("bf16"))) != std::string::npos);
+        CHECK(step_s("fp32") != step_s("bf16"));
+        CHECK(warned(timing, told("fp32")).empty());
+        CHECK(warned(timing, told("bf16")).empty());
+    }
+}
+
+TEST_CASE("warnings: of the wire, only 16 bits that are computed and 32 that are sent unasked") {
+    const auto workload = [](const std::string& precision) {
+        return R"(workload={"profile": "resnet-50", "device": "a100-80gb", "efficiency": 0.4,
+            "batch": 32, "precision": ")" +
+               precision + "\"}";
+    };
+    for (const char* precision : {"fp32", "tf32"})
+        CHECK(warned(timing, {workload(precision)}).empty());
+    for (const char* precision : {"fp16", "bf16"})
+        CHECK(warned(timing, {workload(precision)}).size() == 1);
+    CHECK(warned(timing, {in_bf16, "cluster.nodes=1"}).empty());
+    for (const std::string coded : {R"({"kind": "dgc"})", R"({"kind": "power-sgd"})",
+                                    R"({"kind": "demo"})", R"({"kind": "sgd", "codec": "fp16"})",
+                                    R"({"kind": "swarm-sgd", "mixing": {"kind": "complete"},
+              "exchange": {"kind": "lattice", "bits": 8, "step": 0.01}})"}) {
+        CAPTURE(coded);
+        CHECK(warned(timing, {in_bf16, "algorithm=" + coded}).empty());
+    }
+    const std::vector<std::string> lines =
+        warned(timing, {in_bf16, leaf_spine, "cluster.nodes=4",
+                        R"(cluster.stragglers={"nodes": [0], "factor": 4})"});
+    REQUIRE(lines.size() >= 1);
+    CHECK(lines[0].find("in bf16 and sends 32 bits a number, the default; \"wire\": \"bf16\" sends "
+                        "16; state") != std::string::npos);
+}
+
+// The oracle is what a worker contributes with the "wire" of which the warning speaks.
+TEST_CASE("warnings: whoever is told of the wire sends half as much with the other one") {
+    const auto kind = std::ranges::find(warning_kinds(), "wide-wire", &WarningKind::name);
+    Json study =
+        Json::parse(content(std::string(PACELINE_SOURCE_DIR) + "/scenarios/all-algorithms.json"));
+    const Json algorithms = study.at("sweep").at("algorithm");
+    for (const char* key : {"$schema", "sweep"}) study.erase(key);
+    study["workload"]["stand_in_for"] = {{"profile", "resnet-50"},
+                                         {"device", "a100-80gb"},
+                                         {"precision", "bf16"},
+                                         {"efficiency", 0.4},
+                                         {"batch", 64}};
+    const TemporaryFolder folder;
+    const auto scenario_of = [&](const Json& algorithm) {
+        study["algorithm"] = algorithm;
+        return read_study(folder.write("one.json", study.dump()), {}).points.front().scenario;
+    };
+    std::size_t told = 0;
+    for (Json algorithm : algorithms) {
+        CAPTURE(algorithm.dump());
+        const Scenario as_it_is = scenario_of(algorithm);
+        if (kind->text(as_it_is).empty()) continue;
+        ++told;
+        algorithm["wire"] = "bf16";
+        const Scenario narrow = scenario_of(algorithm);
+        const auto sent = [](const Scenario& scenario) {
+            return scenario.algorithm.contribution(*scenario.workload.layout, 1000, 10.0).count;
+        };
+
+        CHECK(static_cast<double>(sent(as_it_is)) ==
+              doctest::Approx(2.0 * static_cast<double>(sent(narrow))).epsilon(1e-6));
+        CHECK(kind->text(narrow).empty());
+    }
+    CHECK(told >= 20);
+}
+
 TEST_CASE("warnings: only methods whose step is that exchange are told that it is flat") {
     const std::string cluster =
         R"(cluster={"devices": 64, "devices_per_node": 8,

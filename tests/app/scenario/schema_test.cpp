@@ -129,8 +129,9 @@ TEST_CASE("schema: it relates no two keys of a scenario to one another") {
     std::set<std::string> keywords;
     for (const auto& [keyword, value] : scenario_schema().items()) keywords.insert(keyword);
 
-    CHECK(keywords == std::set<std::string>{"$schema", "title", "description", "type", "required",
-                                            "additionalProperties", "properties", "definitions"});
+    CHECK(keywords == std::set<std::string>{"$schema", "$id", "title", "description", "type",
+                                            "required", "additionalProperties", "properties",
+                                            "definitions"});
 }
 
 // Since the schema relates no two keys, a point is valid exactly if the value at each of its keys
