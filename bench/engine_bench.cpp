@@ -120,6 +120,13 @@ void ring_in_slices(benchmark::State& state) {
 }
 BENCHMARK(ring_in_slices)->ArgsProduct({{64, 256}, {0, 1}})->Unit(benchmark::kMillisecond);
 
+void ring_with_slots(benchmark::State& state) {
+    both_ways(state, [](const Rank& self) {
+        return pipelined_ring_all_reduce(self, 97_MB, {Bytes{50'000}, 1, 8});
+    });
+}
+BENCHMARK(ring_with_slots)->ArgsProduct({{64, 256}, {0, 1}})->Unit(benchmark::kMillisecond);
+
 void halving_doubling(benchmark::State& state) {
     both_ways(state, [](const Rank& self) { return halving_doubling_all_reduce(self, 97_MB); });
 }

@@ -109,6 +109,39 @@ TEST_CASE("slot times, property: the vectorized ring has the times of the recurr
     }
 }
 
+TEST_CASE("slot times, property: no ring is faster than a hop's line and slots, or a chunk's way") {
+    for (unsigned seed = 0; seed < 1500; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        SlotRing ring = random_slot_ring(random);
+        std::ranges::fill(ring.entries, Time{});
+        SlotTimes fast;
+        REQUIRE(fast.begin(ring.rounds, ring.wires, ring.way_back, ring.entries));
+        fast.run_to_end();
+        const int n = ring.rounds.members;
+        Time end;
+        for (int place = 0; place < n; ++place) end = std::max(end, fast.end(place));
+        const Bytes shortest{ring.rounds.chunks.vector.count / n / ring.rounds.chunks.slices};
+        const int steps = ring.rounds.count / ring.rounds.chunks.slices;
+        const int last = ring.rounds.count - 1;
+        for (int from = 0; from < n; ++from) {
+            const auto at = static_cast<std::size_t>(from);
+            const Wire& wire = ring.wires[at];
+            const Duration t = wire.time(shortest);
+            const Duration window = t + wire.latency + ring.way_back[at];
+            const Duration of_hop = (last / ring.rounds.slots) * window +
+                                    (last % ring.rounds.slots + 1) * t + wire.latency;
+            CHECK(end >= Time{of_hop});
+            Duration of_chunk{};
+            for (int step = 0; step < steps; ++step) {
+                const Wire& next = ring.wires[static_cast<std::size_t>((from + step) % n)];
+                of_chunk += next.time(shortest) + next.latency;
+            }
+            CHECK(end >= Time{of_chunk});
+        }
+    }
+}
+
 TEST_CASE("slot times, property: what has happened by an instant, also while members are away") {
     int crossing = 0;
     for (unsigned seed = 0; seed < 1500; ++seed) {
