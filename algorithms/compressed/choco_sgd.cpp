@@ -108,7 +108,7 @@ class HatExchange {
         for (int d = 0; d < devices(); ++d) inside.push_back(first + d);
         return self_.group(std::move(inside));
     }
-    Task<Vector> mix_hats(CopiesOfPiece& at, Vector v) {
+    Task<Vector> mix_hats(CopiesOfPiece& at, Vector v) const {
         if (at.news) {
             at.around += co_await *std::move(at.news);
             at.news.reset();

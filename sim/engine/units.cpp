@@ -101,8 +101,8 @@ constexpr auto prefixed_bandwidths =
 
 std::optional<Spelling> meant_bandwidth(std::string_view unit) {
     const std::string prefix = in_lower_case(unit.substr(0, 1));
-    const auto* const found = std::ranges::find(
-        prefixed_bandwidths, prefix.empty() ? ' ' : prefix[0], &PrefixedBandwidth::prefix);
+    const auto found = std::ranges::find(prefixed_bandwidths, prefix.empty() ? ' ' : prefix[0],
+                                         &PrefixedBandwidth::prefix);
     if (found == prefixed_bandwidths.end()) return std::nullopt;
     const std::string_view rest = unit.substr(1);
     if (std::ranges::find(written_bits, rest) != written_bits.end())
