@@ -308,7 +308,8 @@ void add_note_on_slots(Explanation& e, const Scenario& scenario) {
     const auto window = binding_slots(scenario);
     if (!window) return;
     e.notes.push_back(fmt::format(
-        "the slots of the ring bind from worker {} to worker {}: {} of {} bytes are on the line for "
+        "the slots of the ring bind from worker {} to worker {}: {} of {} bytes are on the line "
+        "for "
         "{:.3g} ms, and the first is granted again after {:.3g} ms, so that at most {:.3g} of the "
         "line's {:.3g} Gbps are used; more \"channels\" or a larger \"buffer\" help",
         window->from, window->to, window->slots, window->slice.count,
