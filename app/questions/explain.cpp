@@ -309,9 +309,8 @@ void add_note_on_slots(Explanation& e, const Scenario& scenario) {
     if (!window) return;
     e.notes.push_back(fmt::format(
         "the slots of the ring bind from worker {} to worker {}: {} of {} bytes are on the line "
-        "for "
-        "{:.3g} ms, and the first is granted again after {:.3g} ms, so that at most {:.3g} of the "
-        "line's {:.3g} Gbps are used; more \"channels\" or a larger \"buffer\" help",
+        "for {:.3g} ms, and the first is granted again after {:.3g} ms, so that at most {:.3g} of "
+        "the line's {:.3g} Gbps are used; more \"channels\" or a larger \"buffer\" help",
         window->from, window->to, window->slots, window->slice.count,
         1e3 * to_seconds(window->on_the_line), 1e3 * to_seconds(window->returns),
         8e-9 * window->most_bytes_per_s, 8e-9 * window->line_bytes_per_s));

@@ -462,7 +462,7 @@ TEST_CASE("network: a small message does not overtake the large one before it in
 TEST_CASE(
     "network: of messages that arrive at one picosecond, none takes another out of its lane") {
     // Without bytes, and in one instant: two by rendezvous, an eager one, which arrives first, and
-    // one that waits in the lane for a receiver of its own. Messages of other lanes come in between.
+    // one that waits in the lane for a receiver of its own. Messages of other lanes come between.
     Simulation simulation;
     Network network(simulation, make_star(3, {1_Gbps, 1us}, {1_Gbps, 1us}));
     int received = 0;
