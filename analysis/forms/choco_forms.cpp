@@ -1,7 +1,6 @@
 #include "analysis/forms/choco_forms.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <variant>
 #include <vector>
 
@@ -41,14 +40,6 @@ struct ChocoForm {
     [[nodiscard]] Duration work() const {
         return sum(sum(in.timing.step, all_coding()), in.update);
     }
-    /// Returns L + t(d size) among the members of a network, if their degrees are equal.
-    [[nodiscard]] std::optional<Duration> messages_time(Bytes size,
-                                                        const IdleNetwork& network) const {
-        StepModelInput alone{mixing.nodes(), network, {}, {}, {}, WireFormat{1}};
-        alone.layout =
-            std::make_shared<const Layout>(std::vector<Tensor>{{"message", {size.count}}});
-        return neighbor_step_time(mixing, 1, false, alone);
-    }
     [[nodiscard]] Bytes all_messages() const {
         Bytes all;
         for (const DifferenceOfPiece& piece : pieces) all += piece.message;
@@ -82,7 +73,8 @@ std::optional<Duration> last_arrival(const ChocoForm& form) {
     for (std::size_t i = form.pieces.size(); i-- > 0;) {
         const DifferenceOfPiece& piece = form.pieces[i];
         left += piece.message;
-        const std::optional<Duration> messages = form.messages_time(left, form.in.network);
+        const std::optional<Duration> messages =
+            neighbor_messages_time(form.mixing, left, form.in.network);
         if (!messages) return std::nullopt;
         end = std::max(end, sum(sum(piece.ready, coding), *messages));
         coding = coding - piece.coding;
@@ -99,7 +91,7 @@ std::optional<Duration> flat_step(const ChocoForm& form, std::int64_t step) {
         return work;
     }
     const std::optional<Duration> messages =
-        form.messages_time(form.all_messages(), form.in.network);
+        neighbor_messages_time(form.mixing, form.all_messages(), form.in.network);
     if (!messages) return std::nullopt;
     if (step == 0) return form.work();
     return sum(sum(std::max(form.in.timing.step, *messages), form.all_coding()), form.in.update);
@@ -111,7 +103,7 @@ std::optional<Duration> step_by_leaders(const ChocoForm& form, std::int64_t step
     if (form.beside() || (g > 1 && !network.bus)) return std::nullopt;
     const IdleStar bus = network.bus.value_or(network.star);
     const std::optional<Duration> messages =
-        form.messages_time(form.all_messages(), between_leaders(network));
+        neighbor_messages_time(form.mixing, form.all_messages(), between_leaders(network));
     if (!messages || (step > 0 && *messages > form.in.timing.step)) return std::nullopt;
     Duration time = form.work();
     for (const DifferenceOfPiece& piece : form.pieces)

@@ -27,13 +27,9 @@ struct Neighbors {
 
     [[nodiscard]] bool flat() const { return options.aggregation.machines == ByMachine::flat; }
 
-    /// Returns L + t(d x) among the members of a network, if their degrees are equal.
     [[nodiscard]] std::optional<Duration> messages_time(Bytes size,
                                                         const IdleNetwork& network) const {
-        StepModelInput alone{mixing.nodes(), network, {}, {}, {}, WireFormat{1}};
-        alone.layout =
-            std::make_shared<const Layout>(std::vector<Tensor>{{"message", {size.count}}});
-        return neighbor_step_time(mixing, 1, false, alone);
+        return neighbor_messages_time(mixing, size, network);
     }
     [[nodiscard]] SentPiece piece(std::size_t bucket, const Layout& layout) const {
         const Duration coding =
@@ -108,6 +104,13 @@ std::optional<Duration> end_by_leaders(const Neighbors& n, const StepTiming& tim
 }
 
 }  // namespace
+
+std::optional<Duration> neighbor_messages_time(const Mixing& mixing, Bytes size,
+                                               const IdleNetwork& network) {
+    StepModelInput alone{mixing.nodes(), network, {}, {}, {}, WireFormat{1}};
+    alone.layout = std::make_shared<const Layout>(std::vector<Tensor>{{"message", {size.count}}});
+    return neighbor_step_time(mixing, 1, false, alone);
+}
 
 Duration inside_machine_time(int g, Bytes size, const IdleStar& bus) {
     if (g == 1) return {};

@@ -32,6 +32,9 @@ std::optional<Duration> neighbor_exchange_step_time(const ExchangeOptions& optio
                                                     const Mixing& mixing, int vectors, bool beside,
                                                     const StepModelInput& in);
 
+/// Returns L + t(d size) among the members of a network, if all have the same degree d.
+std::optional<Duration> neighbor_messages_time(const Mixing& mixing, Bytes size,
+                                               const IdleNetwork& network);
 /// Returns the time of a dense vector from the devices of a machine of g to the first, or back.
 Duration inside_machine_time(int g, Bytes size, const IdleStar& bus);
 /// Returns the network as the first devices of machines see it, while no others use it.

@@ -102,13 +102,13 @@ bool SlotTimes::run_on(int rounds) {
 
 void SlotTimes::run_to_end() {
     run_on(rounds_->count);
-    set_out_.resize(n_);
-    for (std::size_t i = 0; i < n_; ++i) set_out_[i] = sets_out(i);
+    std::vector<Ticks> set_outs(n_);
+    for (std::size_t i = 0; i < n_; ++i) set_outs[i] = sets_out(i);
     take_round();
     for (int place = 0; place < rounds_->members; ++place) {
         const auto at = static_cast<std::size_t>(place);
         const std::size_t before = at > 0 ? at - 1 : n_ - 1;
-        const Time set_out{Duration{set_out_[ends_by(place) == EventRank::drains ? at : before]}};
+        const Time set_out{Duration{set_outs[ends_by(place) == EventRank::drains ? at : before]}};
         ends_at_once_ |= end(place) == set_out;
     }
 }

@@ -83,7 +83,6 @@ class SlotTimes {
     std::vector<Ticks> latency_;
     std::vector<Ticks> way_back_;
     std::vector<Ticks> no_time_;  // of the first grants, which are known on entry
-    std::vector<Ticks> set_out_;
 };
 
 }  // namespace paceline

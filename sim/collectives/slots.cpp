@@ -28,12 +28,12 @@ struct SlotRounds {
     int round;
     int count;
     int slots;
+    Duration back;             // how long a grant travels
     Time posts{};              // when it is ready for the first
     OpenLane* open = nullptr;  // the first, if it was handed over
 };
 
 Task<> fill_slot(const Rank& self, int from, SlotRounds own, Received& received) {
-    const Duration back = way_back(self, from);
     Simulation& simulation = self.network().simulation();
     Time posts = own.posts;
     OpenLane* open = own.open;
@@ -45,7 +45,7 @@ Task<> fill_slot(const Rank& self, int from, SlotRounds own, Received& received)
             co_await self.receive(from);
         }
         open = nullptr;
-        posts = simulation.now() + back;
+        posts = simulation.now() + own.back;
         received.put(true);
     }
 }
@@ -66,9 +66,10 @@ Task<> send_slices(const Rank& self, const MessageRounds& rounds, RoundOfMember 
 }  // namespace
 
 Task<> receive_in_slots(const Rank& self, int from, int count, int slots, Received& received) {
+    const Duration back = way_back(self, from);
     std::vector<Task<>> all;
     for (int round = 0; round < std::min(slots, count); ++round)
-        all.push_back(fill_slot(self, from, {round, count, slots}, received));
+        all.push_back(fill_slot(self, from, {round, count, slots, back}, received));
     co_await when_all(std::move(all));
 }
 
@@ -80,11 +81,16 @@ Task<> slots_by_events(const Rank& self, const MessageRounds& rounds, AheadTicke
     std::vector<Task<>> all;
     int next_to_receive = 0;
     if (own.from >= 0) {
+        const Duration back = way_back(self, own.from);
         next_to_receive = rounds.count;
         for (int slot = 0; slot < slots; ++slot) {
             OpenLane* const open = goes_on ? &ticket.lane(1 + slot) : nullptr;
-            SlotRounds of_slot{slot, rounds.count, rounds.slots};
-            if (goes_on) of_slot = {open->round, rounds.count, rounds.slots, open->posts, open};
+            SlotRounds of_slot{slot, rounds.count, rounds.slots, back};
+            if (goes_on) {
+                of_slot.round = open->round;
+                of_slot.posts = open->posts;
+                of_slot.open = open;
+            }
             if (of_slot.round < 0) continue;
             next_to_receive = std::min(next_to_receive, of_slot.round);
             all.push_back(fill_slot(self, own.from, of_slot, received));

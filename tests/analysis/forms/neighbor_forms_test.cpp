@@ -18,6 +18,7 @@
 #include "algorithms/decentralized/dsgd_awc.hpp"
 #include "algorithms/runtime/cluster.hpp"
 #include "sim/engine/processes.hpp"
+#include "tests/analysis/forms/drawn_tensors.hpp"
 #include "topologies/fabrics/machines.hpp"
 #include "topologies/fabrics/star.hpp"
 #include "topologies/mixing/graphs.hpp"
@@ -97,15 +98,10 @@ Case random_case(unsigned seed) {
     const int members = workers / at.g;
     at.mixing = std::make_shared<const Mixing>(rng() % 2 == 0 ? make_ring_mixing(members)
                                                               : make_hypercube_mixing(members));
-    std::vector<Tensor> tensors;
-    std::vector<double> macs;
-    for (std::uint64_t i = 0, count = 1 + rng() % 8; i < count; ++i) {
-        tensors.push_back({std::to_string(i), {64, static_cast<std::int64_t>(1 + rng() % 2000)}});
-        macs.push_back(static_cast<double>(rng() % 1000));
-    }
-    at.layout = std::make_shared<const Layout>(std::move(tensors));
+    DrawnTensors drawn = draw_tensors(rng);
+    at.layout = std::move(drawn.layout);
     const Duration step = 1ms * static_cast<std::int64_t>(1 + rng() % 30);
-    at.timing = make_step_timing(step, *at.layout, macs,
+    at.timing = make_step_timing(step, *at.layout, drawn.macs,
                                  at.exchange.schedule.whole ? at.layout->entries() : 100'000);
     return at;
 }

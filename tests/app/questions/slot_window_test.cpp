@@ -56,6 +56,25 @@ TEST_CASE("slots that fill the line bind nowhere, and neither do those of fewer 
     CHECK_FALSE(binding_slots(two_sites(16).points[0].scenario));
 }
 
+TEST_CASE("slots of a flat ring are looked at, and not those of one ring for each card") {
+    const auto binds = [](const std::string& rings) {
+        const TemporaryFolder folder;
+        const Study study = read_study(folder.write("scenario.json", fmt::format(R"({{
+            "cluster": {{"nodes": 4, "devices_per_node": 2, "nics": 2,
+                "bus": {{"kind": "switched", "link": {{"bandwidth": "800Gbps"}}}},
+                "fabric": {{"kind": "star", "link": {{"bandwidth": "100Gbps", "latency": "5ms"}}}}}},
+            "workload": {{"gradient": "260MB", "gradient_time": "0s"}},
+            "algorithm": {{"kind": "dense", "all_reduce":
+                {{"kind": "pipelined-ring", "channels": 1, "rings": "{}"}}}},
+            "stop": {{"iterations": 1}}}})",
+                                                                                 rings)),
+                                       {});
+        return binding_slots(study.points[0].scenario).has_value();
+    };
+    CHECK(binds("one"));
+    CHECK_FALSE(binds("per-card"));
+}
+
 TEST_CASE("explain names the hop, and keeps quiet where nothing binds") {
     const auto notes = [](int channels) {
         std::string text;
