@@ -227,9 +227,9 @@ void Network::gather_component(LinkId seed) {
 }
 
 bool Network::is_component_grouped() const {
-    const auto first = component_flows_.begin();
-    return has_groups_ && std::all_of(first, first + max_min_.flows(),
-                                      [this](Index index) { return flows_[index].grouped; });
+    return has_groups_ &&
+           std::ranges::all_of(std::span(component_flows_).first(max_min_.flows()),
+                               [this](Index index) { return flows_[index].grouped; });
 }
 
 void Network::visit_link(LinkId link) {
