@@ -26,7 +26,7 @@ OFF = 0.25  # a series with a larger error must be explained
 
 AXIS_COLUMNS = {"cluster.nodes": "nodes"}  # an axis whose values are in another column
 UNITS = {"speedup": ("speedup", 1, "{:.2f}"), "samples_per_s": ("samples/s", 1, "{:.0f}"),
-         "step_time_s": ("s per step", 1, "{:.3f}")}
+         "step_time_s": ("s per step", 1, "{:.3f}"), "us": ("us", 1e6, "{:.1f}")}
 PLAIN = ("workload", "algorithm", "cluster.fabric.link", "cluster.fabric.link.bandwidth")  # labels say it all
 
 
@@ -59,7 +59,7 @@ def compare(study, rows):
 
 
 def section(study, points):
-    unit, scale, form = UNITS[study["column"]]
+    unit, scale, form = UNITS[study.get("unit", study["column"])]
     lines = [f"## {study['title']}", "",
              f"- Published: {study['source']}.", f"- Inputs: {study['inputs']}.",
              f"- Fitted: {study['fitted']}.",

@@ -44,7 +44,8 @@ Bytes union_bytes(const DgcOptions& options, const Layout& layout, double densit
 }
 
 Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
-    plan = plan_for(plan, size);
+    if (plan.method == AllReduce::nccl) plan.method = AllReduce::ring;
+    plan = plan_for(plan, n, size).plan;
     const Fold fold(n);
     switch (plan.method) {
         case AllReduce::ring:
@@ -64,6 +65,9 @@ Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
             return 2 * size;
         case AllReduce::hierarchical:
             return hierarchical_chain(n / plan.devices, plan.devices, size);
+        case AllReduce::in_switch:
+        case AllReduce::nccl:
+        case AllReduce::open_mpi:
         case AllReduce::automatic:
             break;
     }

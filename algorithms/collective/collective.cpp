@@ -6,6 +6,7 @@
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/chunks.hpp"
 #include "sim/collectives/pipelined.hpp"
+#include "sim/collectives/plans/nccl_collectives.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/collectives/tree.hpp"
 #include "sim/engine/check.hpp"
@@ -27,6 +28,8 @@ Task<> reduce_by(const Rank& rank, const CollectiveOptions& options, Bytes size)
 }
 
 Task<> messages_of(const Rank& rank, const CollectiveOptions& options, Bytes size) {
+    if (options.library)
+        return nccl_collective(rank, *options.library, by_name_of_nccl(options.operation), size);
     const Bytes block = block_of(size, rank.size());
     switch (options.operation) {
         case Operation::all_reduce:
@@ -68,6 +71,24 @@ std::string_view name_of_operation(const CollectiveOptions& options, Bytes size)
 }
 
 }  // namespace
+
+Nccl::Operation by_name_of_nccl(Operation operation) {
+    switch (operation) {
+        case Operation::reduce_scatter:
+            return Nccl::Operation::reduce_scatter;
+        case Operation::all_gather_ring:
+            return Nccl::Operation::all_gather;
+        case Operation::broadcast:
+            return Nccl::Operation::broadcast;
+        case Operation::reduce:
+            return Nccl::Operation::reduce;
+        case Operation::all_reduce:
+        case Operation::all_gather_bruck:
+        case Operation::all_to_all:
+            break;
+    }
+    PACELINE_CHECK(false, "the library chooses for no other operation");
+}
 
 Bytes block_of(Bytes size, int workers) {
     return chunk(size, workers, workers - 1);

@@ -13,11 +13,14 @@
 //   reduce           of S to the first worker, along a binomial tree or a chain, or by a ring and a
 //                    gather
 //
+// Reduce-scatter, all-gather, broadcast and reduce can also go as NCCL chooses by size (nccl.hpp).
+//
 // There is no barrier between steps: a worker that is done begins the next step, so several
 // broadcasts may overlap.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
@@ -47,7 +50,11 @@ struct CollectiveOptions {
     RootedMethod method = RootedMethod::binomial;
     Slices slices{};  // of chain and ring
     AllToAll all_to_all = AllToAll::rounds;
+    std::optional<Nccl> library{};  // which chooses, for the rest but the all-reduce
 };
+
+/// Returns NCCL's name of an operation for which it chooses.
+Nccl::Operation by_name_of_nccl(Operation operation);
 
 /// Returns the block that each worker contributes to an all-gather, or sends to each other worker
 /// in an all-to-all.

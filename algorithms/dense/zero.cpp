@@ -10,6 +10,7 @@
 #include "sim/collectives/chunks.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/collectives/plans/card_rings.hpp"
+#include "sim/collectives/plans/nccl_collectives.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/engine/signal.hpp"
 
@@ -50,6 +51,7 @@ class Units {
           micro_batches_(static_cast<std::size_t>(self.timing().gradients)),
           reduced_from_(options.reduce == ZeroReduce::each ? 0 : micro_batches_ - 1),
           cards_(options.cards),
+          library_(options.library),
           shards_(shards_of(self, options)) {
         for (const Bucket& bucket : self.timing().buckets)
             sizes_.push_back(self.wire().weigh(entries_of(bucket, *self.charged_layout())));
@@ -61,23 +63,34 @@ class Units {
     Task<> gather(std::size_t unit) {
         const Bytes size = sizes_[unit];
         return self_.exchange(
-            [size, cards = cards_](const Rank& rank) {
-                return on_rings_of_cards(rank, size, cards, &ring_all_gather_chunks);
+            [size, cards = cards_, library = library_](const Rank& rank) {
+                return library ? nccl_collective(rank, *library, Nccl::Operation::all_gather, size)
+                               : on_rings_of_cards(rank, size, cards, &ring_all_gather_chunks);
             },
             "all-gather of parameters", shards_.among);
     }
     Task<> reduce(std::size_t unit) {
         const Bytes size = sizes_[unit];
         co_await self_.exchange(
-            [size, cards = cards_](const Rank& rank) {
-                return on_rings_of_cards(rank, size, cards, &ring_reduce_scatter);
+            [size, cards = cards_, library = library_](const Rank& rank) {
+                return library
+                           ? nccl_collective(rank, *library, Nccl::Operation::reduce_scatter, size)
+                           : on_rings_of_cards(rank, size, cards, &ring_reduce_scatter);
             },
             "reduce-scatter of gradients", shards_.among);
         if (!shards_.copies) co_return;
         const Bytes own = chunk(size, shards_.count, shards_.mine);
-        co_await self_.exchange(
-            [own](const Rank& rank) { return all_reduce(AllReduce::ring, rank, own); },
-            "all-reduce of shards", shards_.copies);
+        co_await self_.exchange([own, plan = plan_of_copies()](
+                                    const Rank& rank) { return all_reduce(plan, rank, own); },
+                                "all-reduce of shards", shards_.copies);
+    }
+    [[nodiscard]] AllReducePlan plan_of_copies() const {
+        AllReducePlan plan = AllReduce::ring;
+        if (library_) {
+            plan.method = AllReduce::nccl;
+            plan.library = among_machines(*library_);
+        }
+        return plan;
     }
     Task<> gather_all() {
         for (std::size_t unit = units(); unit-- > 0;) co_await gather(unit);
@@ -117,6 +130,7 @@ class Units {
     std::size_t micro_batches_;
     std::size_t reduced_from_;  // the first micro-batch that reduces
     int cards_;                 // rings, one through each card of a machine
+    std::optional<Nccl> library_;
     Shards shards_;
     std::vector<Bytes> sizes_;  // of units
     std::size_t reduced_ = 0;   // units of the step, in the order of the stream

@@ -35,6 +35,8 @@
 // and a reduce is a reduce-scatter inside, behind which the devices i of all machines all-reduce
 // their chunks.
 //
+//   library    with NCCL, gathers, reduces and the all-reduces of copies go as it chooses by size
+//              (sim/collectives/plans/nccl.hpp)
 //   rings      gathers and reduces go around one ring, or around one for each network card of the
 //              machines (sim/collectives/plans/card_rings.hpp), if shards stand on all n workers
 //   values     those of dense Adam: x <- adam_step with the mean gradient (optimizers/adam.hpp).
@@ -63,9 +65,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "algorithms/optimizers/adam.hpp"
 #include "algorithms/runtime/wire_format.hpp"
+#include "sim/collectives/plans/nccl.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
@@ -83,6 +87,7 @@ struct ZeroOptions {
     AdamRule rule{};
     ZeroReduce reduce = ZeroReduce::each;
     int cards = 1;  // rings of gathers and reduces, one through each card of a machine
+    std::optional<Nccl> library{};  // which chooses for gathers and reduces, rings included
 };
 
 /// Returns what the libraries do in that stage.

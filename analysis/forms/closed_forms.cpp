@@ -192,8 +192,9 @@ Duration most_of_two(std::int64_t room, std::int64_t x, Duration a, std::int64_t
 // What grants and data that have not come hold up the last of `last + 1` slices.
 Duration held_up(std::int64_t last, std::int64_t k, Duration t, const Slices& cut,
                  const IdleStar& star) {
-    const Duration data = star.latency - multiple(k - 1, t);
-    const Duration grant = sum(star.latency, star.latency) - multiple(cut.slots - 1, t);
+    const Duration there = sum(star.latency, star.message_delay);
+    const Duration data = there - multiple(k - 1, t);
+    const Duration grant = sum(there, star.latency) - multiple(cut.slots - 1, t);
     return most_of_two(last, k, std::max(data, Duration{}), cut.slots, std::max(grant, Duration{}));
 }
 
@@ -202,10 +203,11 @@ Duration pipeline_time(std::int64_t steps, int n, Bytes size, const Slices& cut,
     const std::int64_t k = slices_of_chunk(n, size, cut);
     const std::int64_t w = std::min<std::int64_t>(cut.in_flight, k);
     const Bytes slice = longest_chunk(longest_chunk(size, n), static_cast<int>(k));
-    const Duration t = slice / star.bandwidth;
+    const Duration t = sum(star.message_cost, slice / star.bandwidth);
     const std::int64_t last = steps * k - 1;
     if (cut.slots > 0)
-        return sum(sum(multiple(last + 1, t), held_up(last, k, t, cut, star)), star.latency);
+        return sum(sum(multiple(last + 1, t), held_up(last, k, t, cut, star)),
+                   sum(star.latency, star.message_delay));
     const Duration period = std::max(multiple(w, t), sum(t, star.latency));
     return sum(sum(multiple(last / w, period), multiple(last % w, t)), sum(t, star.latency));
 }
@@ -227,8 +229,10 @@ Duration pipelined_ring_reduce_time(int n, Bytes size, const Slices& cut, const 
 std::optional<Duration> chain_time(int n, Bytes size, const Slices& cut, const IdleStar& star) {
     if (n == 1) return Duration{};
     const std::int64_t k = slices_of_chunk(1, size, cut);
-    const Duration t = longest_chunk(size, static_cast<int>(k)) / star.bandwidth;
-    const Duration steady = sum(multiple(n - 1, sum(star.latency, t)), multiple(k - 1, t));
+    const Duration t =
+        sum(star.message_cost, longest_chunk(size, static_cast<int>(k)) / star.bandwidth);
+    const Duration hop = sum(sum(star.latency, star.message_delay), t);
+    const Duration steady = sum(multiple(n - 1, hop), multiple(k - 1, t));
     if (cut.slots > 0) return started(n, star, sum(steady, held_up(k - 1, k, t, cut, star)));
     const bool stalls = multiple(cut.in_flight, t) < sum(multiple(2, t), star.latency);
     if (stalls && k > cut.in_flight) return std::nullopt;

@@ -42,6 +42,9 @@ struct IdleStar {
     Duration start_up{};  // s, of a collective
     /// Payload capacity of every link, if a single flow cannot fill it.
     std::optional<Bandwidth> card{};
+    /// Of each message, in forms of slices: before it flows, and of its delivery.
+    Duration message_cost{};
+    Duration message_delay{};
 
     /// Returns the time of k flows of that size over one link.
     [[nodiscard]] Duration together(std::int64_t flows, Bytes size) const {

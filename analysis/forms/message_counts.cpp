@@ -33,6 +33,19 @@ Bytes part_of_ring(const AllReducePlan& plan, int n, Bytes size) {
     return {(size.count + rings - 1) / rings};
 }
 
+// Each slice of a half goes up and down its tree, of which there are two for each card.
+std::int64_t double_tree_messages(const AllReducePlan& plan, int n, Bytes size) {
+    if (n == 1) return 0;
+    std::int64_t slices = 0;
+    const std::int64_t cards = rings_of(plan, n);
+    for (std::int64_t card = 0; card < cards; ++card) {
+        const std::int64_t part = size.count / cards + (card >= cards - size.count % cards ? 1 : 0);
+        slices += slices_of_part({part / 2}, 1, plan.slices) +
+                  slices_of_part({(part + 1) / 2}, 1, plan.slices);
+    }
+    return 2 * (std::int64_t{n} - 1) * slices;
+}
+
 std::int64_t folded(int n, std::int64_t messages_of_a_survivor) {
     const std::int64_t survivors = std::int64_t{1} << doublings(n);
     return survivors * messages_of_a_survivor + 2 * (n - survivors);
@@ -40,8 +53,10 @@ std::int64_t folded(int n, std::int64_t messages_of_a_survivor) {
 
 }  // namespace
 
-std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size) {
-    plan = plan_for(plan, size);
+std::int64_t all_reduce_messages(const AllReducePlan& of_any_size, int n, Bytes size) {
+    const PlanOfSize chosen = plan_for(of_any_size, n, size);
+    const AllReducePlan& plan = chosen.plan;
+    size = chosen.size;
     const std::int64_t all = n;
     switch (plan.method) {
         case AllReduce::ring:
@@ -58,16 +73,27 @@ std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size) {
             return rings_of(plan, n) * 2 * all * (all - 1) *
                    slices_of_part(part_of_ring(plan, n, size), n, plan.slices);
         case AllReduce::double_tree:
-            return n == 1 ? 0
-                          : 2 * (all - 1) *
-                                (slices_of_part({size.count / 2}, 1, plan.slices) +
-                                 slices_of_part({(size.count + 1) / 2}, 1, plan.slices));
+            return double_tree_messages(plan, n, size);
         case AllReduce::hierarchical:
             return 2 * all * (plan.devices - 1) + 2 * all * (all / plan.devices - 1);
+        case AllReduce::in_switch:
+            return all;
+        case AllReduce::nccl:
+        case AllReduce::open_mpi:
         case AllReduce::automatic:
             break;
     }
     PACELINE_CHECK(false, "every all-reduce has its number of messages");
+}
+
+std::int64_t nccl_messages(const Nccl& library, Nccl::Operation operation, int n, Bytes size) {
+    if (n == 1) return 0;
+    const NcclChoice choice = nccl_choice(library, operation, size, n);
+    const std::int64_t all = n;
+    if (operation == Nccl::Operation::broadcast || operation == Nccl::Operation::reduce)
+        return (all - 1) * slices_of_part(choice.on_wire, 1, choice.slices);
+    const Bytes part{(choice.on_wire.count + choice.rings - 1) / choice.rings};
+    return choice.rings * all * (all - 1) * slices_of_part(part, n, choice.slices);
 }
 
 std::int64_t all_gather_messages(AllGather how, int n) {
@@ -82,6 +108,8 @@ std::int64_t sparse_all_reduce_messages(int n) {
 
 std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes size) {
     const std::int64_t all = n;
+    if (options.library)
+        return nccl_messages(*options.library, by_name_of_nccl(options.operation), n, size);
     switch (options.operation) {
         case Operation::all_reduce:
             return all_reduce_messages(options.all_reduce, n, size);

@@ -24,7 +24,9 @@
 
 namespace paceline {
 
-std::int64_t all_reduce_messages(AllReducePlan plan, int n, Bytes size);
+std::int64_t all_reduce_messages(const AllReducePlan& plan, int n, Bytes size);
+/// The same of what NCCL takes for another operation.
+std::int64_t nccl_messages(const Nccl& library, Nccl::Operation operation, int n, Bytes size);
 std::int64_t all_gather_messages(AllGather how, int n);
 std::int64_t sparse_all_reduce_messages(int n);
 std::int64_t collective_messages(const CollectiveOptions& options, int n, Bytes size);

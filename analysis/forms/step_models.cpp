@@ -45,6 +45,17 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
     return std::nullopt;
 }
 
+// Returns the time of what NCCL has chosen.
+Known nccl_time(const PlanOfSize& chosen, int n, IdleNetwork network) {
+    const auto charge = [&](IdleStar& star, Duration cost) {
+        star.start_up = sum(star.start_up, chosen.start_up);
+        (chosen.cost.is_delay ? star.message_delay : star.message_cost) = cost;
+    };
+    charge(network.star, chosen.cost.between);
+    if (network.bus) charge(*network.bus, chosen.cost.inside);
+    return all_reduce_time(chosen.plan, n, chosen.size, network);
+}
+
 // Returns the time of any operation except the all-reduce.
 Known collective_time(const CollectiveOptions& options, int n, Bytes size, const IdleStar& star) {
     const Bytes block{size.count / n + (size.count % n > 0 ? 1 : 0)};
@@ -141,7 +152,8 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
         return Known{staging_time(n, size, size, network)} +
                all_reduce_time(plan, n, size, on_hosts);
     }
-    plan = plan_for(plan, size);
+    if (plan.method == AllReduce::nccl) return nccl_time(plan_for(plan, n, size), n, network);
+    plan = plan_for(plan, n, size).plan;
     const std::optional<IdleStar> star = as_one_star(n, network);
     if (!star) return all_reduce_over_machines(plan, n, size, network);
     switch (plan.method) {
@@ -163,6 +175,11 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
             return pipelined_ring_all_reduce_time(n, size, plan.slices, *star);
         case AllReduce::double_tree:
             return n == 1 ? Known{Duration{}} : std::nullopt;
+        case AllReduce::in_switch:
+            return sum(sum(star->start_up, star->latency),
+                       sum(star->message_cost, size / star->bandwidth));
+        case AllReduce::nccl:
+        case AllReduce::open_mpi:
         case AllReduce::automatic:
             break;
     }
@@ -176,7 +193,7 @@ std::optional<Duration> collective_step_time(const CollectiveOptions& options,
     if (options.operation == Operation::all_reduce)
         return work + all_reduce_time(options.all_reduce, in.workers, size, in.network);
     const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
-    if (!star) return std::nullopt;
+    if (!star || options.library) return std::nullopt;
     return work + collective_time(options, in.workers, size, *star);
 }
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "analysis/forms/message_counts.hpp"
+
 namespace paceline {
 
 namespace {
@@ -33,6 +35,7 @@ IdleNetwork without_start_ups(IdleNetwork network) {
 // by machine, a reduce is one inside and one between.
 std::optional<UnitTimes> messages_of(const ZeroOptions& options, Bytes size,
                                      const StepModelInput& in) {
+    if (options.library) return std::nullopt;
     const Duration start_up = in.network.star.start_up;
     const auto started = [start_up](int members, Duration messages) {
         return members > 1 ? sum(start_up, messages) : messages;
@@ -164,8 +167,26 @@ std::int64_t zero_messages(const ZeroOptions& options, const StepModelInput& in)
     const std::int64_t copies = options.machine == 0 ? 0 : shards * 2 * machines * (machines - 1);
     const std::int64_t gathers = options.stage == 3 ? 2 * in.timing.gradients : 1;
     const std::int64_t reduces = reduces_of(options, in.timing.gradients);
-    return static_cast<std::int64_t>(in.timing.buckets.size()) *
-           (gathers * ring + reduces * (ring + copies));
+    if (!options.library)
+        return static_cast<std::int64_t>(in.timing.buckets.size()) *
+               (gathers * ring + reduces * (ring + copies));
+    AllReducePlan plan_of_copies = AllReduce::nccl;
+    plan_of_copies.library = among_machines(*options.library);
+    std::int64_t messages = 0;
+    for (const Bucket& bucket : in.timing.buckets) {
+        const Bytes size = in.wire.weigh(entries_of(bucket, *in.layout));
+        const auto half = [&](Nccl::Operation operation) {
+            return machines *
+                   nccl_messages(*options.library, operation, static_cast<int>(shards), size);
+        };
+        messages += gathers * half(Nccl::Operation::all_gather) +
+                    reduces * half(Nccl::Operation::reduce_scatter);
+        if (options.machine == 0) continue;
+        const Bytes own{(size.count + shards - 1) / shards};
+        messages +=
+            reduces * shards * all_reduce_messages(plan_of_copies, static_cast<int>(machines), own);
+    }
+    return messages;
 }
 
 }  // namespace paceline

@@ -316,6 +316,21 @@ void add_note_on_slots(Explanation& e, const Scenario& scenario) {
         8e-9 * window->most_bytes_per_s, 8e-9 * window->line_bytes_per_s));
 }
 
+void add_note_on_library(Explanation& e, const Scenario& scenario) {
+    const int n = scenario.cluster.workers;
+    const auto& plan = scenario.algorithm.all_reduce;
+    if (!plan || plan->method != AllReduce::nccl || n < 2) return;
+    const Bytes vector = scenario.algorithm.wire.weigh(scenario.workload.layout->entries());
+    const NcclChoice choice = nccl_choice(plan->library, Nccl::Operation::all_reduce, vector, n);
+    e.notes.push_back(fmt::format(
+        "NCCL takes {}, {} and {} channel{} for all {} bytes of the gradient at once: by its own "
+        "model {:.4g} us, the least; here a message costs {:.3g} us inside a machine and {:.3g} us "
+        "between machines beside its time on the wire",
+        name_of(choice.algorithm), name_of(choice.protocol), choice.channels,
+        choice.channels == 1 ? "" : "s", vector.count, 1e6 * to_seconds(choice.estimate),
+        1e6 * to_seconds(choice.cost.inside), 1e6 * to_seconds(choice.cost.between)));
+}
+
 void add_note_on_noise(Explanation& e) {
     constexpr double much = -0.005;  // of a step
     const double least = much * e.ladder.front().step_s;
@@ -350,6 +365,7 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     add_overlap(e, runs);
     add_note_on_noise(e);
     add_note_on_slots(e, base);
+    add_note_on_library(e, base);
     LinkLoads loads = link_loads(base, e.as_is, use);
     e.kinds = std::move(loads.kinds);
     e.most_loaded = std::move(loads.most_loaded);

@@ -5,6 +5,7 @@
 #include "app/run/seats.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/collectives/chunks.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 
 namespace paceline {
 
@@ -30,10 +31,14 @@ Hop hop_between(const Fabric& fabric, int from, int to) {
 
 std::optional<SlotWindow> binding_slots(const Scenario& scenario) {
     const int n = scenario.cluster.workers;
-    if (!scenario.algorithm.slots || n < 2) return std::nullopt;
-    const Slices& cut = *scenario.algorithm.slots;
-    const Bytes vector = scenario.algorithm.wire.weigh(scenario.workload.layout->entries());
-    const Bytes part = chunk(vector, n, n - 1);
+    if (!scenario.algorithm.all_reduce || n < 2) return std::nullopt;
+    const PlanOfSize chosen =
+        plan_for(*scenario.algorithm.all_reduce, n,
+                 scenario.algorithm.wire.weigh(scenario.workload.layout->entries()));
+    const Slices& cut = chosen.plan.slices;
+    if (chosen.plan.method != AllReduce::pipelined_ring || chosen.plan.cards > 1 || cut.slots == 0)
+        return std::nullopt;
+    const Bytes part = chunk(chosen.size, n, n - 1);
     const int count = slices_of(part, cut);
     if (std::int64_t{2} * (n - 1) * count <= cut.slots) return std::nullopt;
     const Fabric fabric = fabric_of(scenario);

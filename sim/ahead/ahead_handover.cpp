@@ -137,9 +137,9 @@ void Ahead::hand_over_messages(AheadRun& run, const std::vector<AheadMember*>& m
     });
     for_each_open([&](int place, const OpenRound& own, OpenLane& lane, int round) {
         if (lane.sends_to < 0 || is_under_way(own.sent)) return;
-        lane.message =
-            network_.send(run.host(place), lane.sends_to, run.stream,
-                          sent_in_round(run.rounds, place, round), Protocol::rendezvous, lane.join);
+        lane.message = network_.send(run.host(place), lane.sends_to, run.stream,
+                                     sent_in_round(run.rounds, place, round), Protocol::rendezvous,
+                                     lane.join, run.rounds.cost);
         network_.set_kind(lane.message, run.kind);
         if (run.rounds.grouped) network_.group(lane.message);
     });
@@ -171,6 +171,7 @@ MessageId Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& mess
                            .size = message.size,
                            .kind = run.kind,
                            .wire = wire(run, from, to),
+                           .cost = run.rounds.cost,
                            .set_out = message.set_out,
                            .drain = message.drain,
                            .arrive = message.arrive,

@@ -100,7 +100,8 @@ AheadRun& Ahead::run_for(const AheadMember& member, int place, const PlacesOfHos
     run.up.resize(run.has_halves && !rounds.passes_chunks() ? run.count() : 0);
     run.down.resize(run.up.size());
     if (rounds.grouped) {
-        run.by_events = run.by_events || !run.has_halves || network_.reports_sums();
+        run.by_events = run.by_events || !run.has_halves || network_.reports_sums() ||
+                        rounds.cost.between > Duration::zero();
         run.group.begin(run.rounds);
     } else if (!rounds.passes_chunks()) {
         run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
@@ -200,6 +201,13 @@ RoundTraffic Ahead::ring_traffic(const AheadRun& run, int place, int sent, int r
 // --- wires ---
 
 Wire Ahead::wire(const AheadRun& run, int from, int to) {
+    Wire wire = wire_of_route(run, from, to);
+    Duration& charged = run.rounds.cost.is_delay ? wire.latency : wire.overhead;
+    charged = sum(charged, run.rounds.cost.of(wire.apart));
+    return wire;
+}
+
+Wire Ahead::wire_of_route(const AheadRun& run, int from, int to) {
     if (!run.up.empty()) return joined(run.up[AheadRun::at(from)], run.down[AheadRun::at(to)]);
     const int sender = run.host(from);
     const int receiver = run.host(to);

@@ -65,6 +65,7 @@ class Ahead final : public Reserver {
                       const MessageRounds& rounds);
     [[nodiscard]] bool can_run(int host) const;
     [[nodiscard]] Wire wire(const AheadRun& run, int from, int to);
+    [[nodiscard]] Wire wire_of_route(const AheadRun& run, int from, int to);
     bool follow(AheadRun& run, int place);
     bool follow_group(AheadRun& run, int place);
     bool end_group(AheadRun& run);

@@ -11,7 +11,8 @@
 // `relays` sends only when it has received.
 //
 // By rendezvous and on links that nothing else uses, with b_p(k) the time at which member p begins
-// round k, t the time of p's message on its wire and L its latency (sim/network/wire.hpp):
+// round k, t the time of p's message on its wire and L its latency (sim/network/wire.hpp), to one of
+// which the collective's `cost` is added:
 //
 //   send_p(k)   =  b_p(k), or if p relays max(b_p(k), arrive_p(k))
 //   drain_p(k)  =  max(send_p(k), b_to(k), drain_p(k-1)) + t        b_p(k), if it sends nothing
@@ -52,6 +53,7 @@
 #include <functional>
 
 #include "sim/engine/units.hpp"
+#include "sim/network/wire.hpp"
 
 namespace paceline {
 
@@ -99,6 +101,7 @@ struct MessageRounds {
     bool relays = false;
     int slots = 0;  // of each receiver, granted ahead of time; 0: rounds have an end, as above
     bool grouped = false;
+    MessageCost cost{};  // of each message, for its sender
 
     [[nodiscard]] bool passes_chunks() const { return !size; }
     /// Returns m, the rounds after which a member passes on what it has received.

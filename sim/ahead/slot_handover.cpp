@@ -85,7 +85,7 @@ void Ahead::hand_over_slots(AheadRun& run, const std::vector<AheadMember*>& memb
         sender.sends_to = run.host(run.next(place));
         sender.message = network_.send(run.host(place), sender.sends_to, run.stream,
                                        sent_in_round(rounds, place, sender.round),
-                                       Protocol::rendezvous, sender.join);
+                                       Protocol::rendezvous, sender.join, rounds.cost);
         network_.set_kind(sender.message, run.kind);
     }
     for (int place = 0; place < rounds.members; ++place) {

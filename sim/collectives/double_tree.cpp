@@ -57,7 +57,7 @@ Task<> carry_down(Rank self, Half half, int lane, int lanes) {
 }
 
 // With slots: a slice goes on when it has come from all places below, or from above.
-Task<> pass_up(Rank self, Half half, std::array<Received, 2>& below) {
+Task<> pass_up(Rank self, Half half, std::array<Received, 3>& below) {
     for (int j = 0; j < half.slices; ++j) {
         const Bytes slice = chunk(half.size, half.slices, j);
         for (std::size_t child = 0; child < half.at.below.size(); ++child)
@@ -76,7 +76,7 @@ Task<> pass_down(Rank self, Half half, Received& above) {
 }
 
 Task<> half_in_slots(Rank self, Half half, int slots) {
-    std::array<Received, 2> below;
+    std::array<Received, 3> below;
     Received above;
     std::vector<Task<>> all;
     for (std::size_t child = 0; child < half.at.below.size(); ++child)
@@ -126,13 +126,35 @@ TreePlace place_in_tree_b(int place, int n) {
     return at;
 }
 
-Task<> double_tree_all_reduce(Rank self, Bytes size, Slices cut) {
+namespace {
+
+// Returns a place of a tree of machines, below whose first devices stand chains of the others.
+TreePlace over_machines(TreePlace (&tree)(int, int), int place, int n, int devices) {
+    const int device = place % devices;
+    TreePlace at;
+    if (device == 0) {
+        at = tree(place / devices, n / devices);
+        at.above *= at.above < 0 ? 1 : devices;
+        for (int& child : at.below) child *= devices;
+    } else {
+        at.above = place - 1;
+    }
+    if (device + 1 < devices) at.below.push_back(place + 1);
+    return at;
+}
+
+}  // namespace
+
+Task<> double_tree_all_reduce(Rank self, Bytes size, Slices cut, int devices) {
     const int n = self.size();
     if (n == 1) co_return;
     const Bytes first = chunk(size, 2, 0);
     const Bytes second = chunk(size, 2, 1);
-    const Half a{place_in_tree_a(self.place(), n), first, slices_of(first, cut)};
-    const Half b{place_in_tree_b(self.place(), n), second, slices_of(second, cut)};
+    const auto half = [&](TreePlace (&tree)(int, int), Bytes part) {
+        return Half{over_machines(tree, self.place(), n, devices), part, slices_of(part, cut)};
+    };
+    const Half a = half(place_in_tree_a, first);
+    const Half b = half(place_in_tree_b, second);
     std::vector<Task<>> all;
     if (cut.slots > 0) {
         all.push_back(half_in_slots(self, a, cut.slots));

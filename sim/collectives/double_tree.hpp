@@ -38,6 +38,9 @@ struct TreePlace {
 TreePlace place_in_tree_a(int place, int n);
 TreePlace place_in_tree_b(int place, int n);
 
-Task<> double_tree_all_reduce(Rank self, Bytes size, Slices cut);
+/// With several devices per machine, which are consecutive places, the trees join the first devices
+/// of machines, and those behind a first device form a chain below it. Requires that the machines
+/// are full.
+Task<> double_tree_all_reduce(Rank self, Bytes size, Slices cut, int devices = 1);
 
 }  // namespace paceline

@@ -87,6 +87,7 @@ Task<> go_on(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket,
 }  // namespace
 
 Task<> in_rounds(Rank self, MessageRounds rounds) {
+    rounds.cost = self.cost();
     AheadTicket ticket;
     co_await RunAhead(self, rounds, ticket);
     if (ticket.has_ended()) co_return;

@@ -57,6 +57,16 @@ Task<> pipelined_ring_reduce(Rank self, Bytes size, Slices cut) {
     co_await gather_to_first(self, [size, n](int place) { return chunk(size, n, place); });
 }
 
+Task<> pipelined_ring_reduce_scatter(Rank self, Bytes size, Slices cut) {
+    const int n = self.size();
+    return in_rounds(std::move(self), sliced_ring(n, n - 1, size, n - 1, cut));
+}
+
+Task<> pipelined_ring_all_gather(Rank self, Bytes size, Slices cut) {
+    const int n = self.size();
+    return in_rounds(std::move(self), sliced_ring(n, n - 1, size, 0, cut));
+}
+
 Task<> chain_broadcast(Rank self, Bytes size, Slices cut) {
     return chain(std::move(self), size, cut, 1);
 }

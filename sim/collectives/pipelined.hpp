@@ -60,6 +60,9 @@ int slices_of(Bytes part, const Slices& cut);
 
 Task<> pipelined_ring_all_reduce(Rank self, Bytes size, Slices cut);
 Task<> pipelined_ring_reduce(Rank self, Bytes size, Slices cut);
+/// Each half of the all-reduce: place i ends, or begins, with chunk i.
+Task<> pipelined_ring_reduce_scatter(Rank self, Bytes size, Slices cut);
+Task<> pipelined_ring_all_gather(Rank self, Bytes size, Slices cut);
 Task<> chain_broadcast(Rank self, Bytes size, Slices cut);
 Task<> chain_reduce(Rank self, Bytes size, Slices cut);
 

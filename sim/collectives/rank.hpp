@@ -91,8 +91,17 @@ class Rank {
     [[nodiscard]] Rank in_order(GroupPtr order, int place, Stream stream) const {
         Rank rank(network_, std::move(order), place, stream, library_);
         rank.by_events_ = true;
+        rank.cost_ = cost_;
         return rank;
     }
+    /// Returns the same member, each of whose messages costs so much.
+    [[nodiscard]] Rank with_cost(const MessageCost& cost) const {
+        Rank rank = *this;
+        rank.cost_ = cost;
+        return rank;
+    }
+    [[nodiscard]] const MessageCost& cost() const { return cost_; }
+    [[nodiscard]] const Library& library() const { return library_; }
     [[nodiscard]] bool goes_by_events() const {
         return by_events_ || library_.protocol != Protocol::rendezvous;
     }
@@ -110,14 +119,14 @@ class Rank {
     /// Like the awaiters of the same names in sim/messages/transfer.hpp, by the protocol of the
     /// collective, but with places instead of nodes.
     [[nodiscard]] Send send(int to, Bytes size) const {
-        return {network_, node(place_), node(to), stream_, size, library_.protocol};
+        return {network_, node(place_), node(to), stream_, size, library_.protocol, cost_};
     }
     [[nodiscard]] Receive receive(int from) const {
         return {network_, node(place_), node(from), stream_, library_.protocol};
     }
     [[nodiscard]] Exchange exchange(int to, Bytes size, int from, bool grouped = false) const {
-        return {network_,   node(place_), node(to),          size,
-                node(from), stream_,      library_.protocol, grouped};
+        return {network_, node(place_),      node(to), size, node(from),
+                stream_,  library_.protocol, grouped,  cost_};
     }
 
   private:
@@ -130,6 +139,7 @@ class Rank {
     std::size_t stride_ = 1;  // of the part, in the group
     int size_;
     bool by_events_ = false;
+    MessageCost cost_{};
 };
 
 }  // namespace paceline

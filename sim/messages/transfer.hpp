@@ -19,8 +19,10 @@ namespace paceline {
 
 class [[nodiscard]] Send {
   public:
-    Send(NetworkPart network, int from, int to, Stream stream, Bytes size, Protocol protocol)
+    Send(NetworkPart network, int from, int to, Stream stream, Bytes size, Protocol protocol,
+         const MessageCost& cost = {})
         : network_(network),
+          cost_(cost),
           stream_(stream),
           size_(size),
           from_(from),
@@ -36,7 +38,7 @@ class [[nodiscard]] Send {
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> handle) {
         Coroutine& sender = handle.promise();
-        message_ = network_.send(from_, to_, stream_, size_, protocol_, join_);
+        message_ = network_.send(from_, to_, stream_, size_, protocol_, join_, cost_);
         sent_ = true;
         sender.waits_for({"room on the way to node", to_});
         join_.wake(sender);
@@ -45,6 +47,7 @@ class [[nodiscard]] Send {
 
   private:
     NetworkPart network_;
+    MessageCost cost_;
     Join join_{1};
     MessageId message_;
     Stream stream_;
@@ -92,8 +95,9 @@ class [[nodiscard]] Receive {
 class [[nodiscard]] Exchange {
   public:
     Exchange(NetworkPart network, int self, int to, Bytes size, int from, Stream stream,
-             Protocol protocol, bool grouped = false)
+             Protocol protocol, bool grouped = false, const MessageCost& cost = {})
         : network_(network),
+          cost_(cost),
           stream_(stream),
           size_(size),
           self_(self),
@@ -113,7 +117,7 @@ class [[nodiscard]] Exchange {
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> handle) {
         Coroutine& waiter = handle.promise();
-        message_ = network_.send(self_, to_, stream_, size_, protocol_, join_);
+        message_ = network_.send(self_, to_, stream_, size_, protocol_, join_, cost_);
         if (grouped_) network_.group(message_);
         network_.receive(self_, from_, stream_, join_, protocol_);
         started_ = true;
@@ -124,6 +128,7 @@ class [[nodiscard]] Exchange {
 
   private:
     NetworkPart network_;
+    MessageCost cost_;
     Join join_{2};
     MessageId message_;
     Stream stream_;

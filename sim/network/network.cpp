@@ -42,7 +42,7 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
 }
 
 MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol protocol,
-                        Join& drained) {
+                        Join& drained, const MessageCost& cost) {
     PACELINE_CHECK(from != to && from >= 0 && to >= 0 && from < hosts_ && to < hosts_,
                    "a message goes from one host to another");
     PACELINE_CHECK(size >= Bytes{0}, "a message has a size of 0 or more");
@@ -51,6 +51,7 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     const Index index = new_message(from, to, stream, size, protocol);
     Flow& flow = flows_[index];
     flow.drained = &drained;
+    (cost.is_delay ? flow.delay : flow.latency) = cost.of(machines_.are_apart(from, to));
     const LaneTable::Index lane = flow.lane;
     const MessageId id{index, flow.generation};
     if (lanes_[lane].undrained == index) {
@@ -78,6 +79,7 @@ Network::Index Network::new_message(int from, int to, Stream stream, Bytes size,
     flow.drained = nullptr;
     flow.kind = simulation_.running_kind();
     flow.grouped = false;
+    flow.latency = flow.delay = {};
     lanes_.push(lane, index);
     return index;
 }
@@ -207,19 +209,20 @@ void Network::strand(Index index) {
     if (flow.drained == nullptr) release(index);
 }
 
-// The message may flow once its sender has spent the overhead on it. Inside a machine, there is
-// neither overhead nor slow start.
+// The message may flow once its sender has spent the overhead on it, and its connection its cost.
+// Inside a machine, there is neither overhead nor slow start.
 void Network::set_out(Index index) {
     if (overhead_ > Duration::zero()) reservations_.touch_host(flows_[index].from);
     Flow& flow = flows_[index];
     if (flow.fate == Fate::kept) ++lanes_[flow.lane].under_way;
-    if (!prepares_ || !machines_.are_apart(flow.from, flow.to)) return start(index);
+    const bool prepares = prepares_ && machines_.are_apart(flow.from, flow.to);
+    if (!prepares && flow.latency == Duration::zero()) return start(index);
     flow.since = simulation_.now();
-    if (overhead_ > Duration::zero()) {
+    if (prepares && overhead_ > Duration::zero()) {
         Time& free = sender_free_[static_cast<std::size_t>(flow.from)];
         free = flow.since = later(std::max(free, flow.since), overhead_);
     }
-    flow.latency = slow_start(flow);
+    if (prepares) flow.latency = sum(flow.latency, slow_start(flow));
     const Time begin = later(flow.since, flow.latency);
     if (begin == simulation_.now()) return start(index);
     flow.state = State::preparing;
@@ -267,7 +270,7 @@ void Network::find_route(Index index) {
     Flow& flow = flows_[index];
     flow.remaining = static_cast<double>(flow.size.count);
     find_route_(flow.from, flow.to, flow.route);
-    flow.latency = Duration::zero();
+    flow.latency = flow.delay;
     for (const LinkId link : flow.route) flow.latency = sum(flow.latency, links_[link].latency);
     if (impairments_)
         flow.latency =

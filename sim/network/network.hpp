@@ -122,6 +122,7 @@ struct MessageUnderWay {
     Bytes size{};
     EventKind kind = EventKind::foreground;
     Wire wire{};
+    MessageCost cost{};  // which is in its wire
     Time set_out;
     Time drain;
     Time arrive;
@@ -140,7 +141,8 @@ class Network {
     /// Sends `size` bytes. `drained` is notified when the message has left the links. What a daemon
     /// sends does not keep the run alive. Requires from != to, and that `drained` lives until then
     /// or is forgotten with forget().
-    MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained);
+    MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained,
+                   const MessageCost& cost = {});
 
     /// The message belongs to a group that sets out together. Of groups that meet no other
     /// messages, rates that are equal are so to the bit. Requires that the message has just been
@@ -302,7 +304,8 @@ class Network {
         bool grouped = false;
         LaneTable::Index lane = LaneTable::none;
         Bytes size;
-        Duration latency{};  // while it prepares: what slow start adds to the overhead
+        Duration latency{};  // until it flows: what its cost and slow start add to the overhead
+        Duration delay{};    // of its delivery, beyond the route's latency
         Join* drained = nullptr;
         int from = 0;
         int to = 0;

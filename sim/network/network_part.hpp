@@ -17,9 +17,9 @@ class NetworkPart {
         : network_(&network), first_(first) {}
 
     // These forward to the members of Network with the same names.
-    MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol,
-                   Join& drained) const {
-        return network_->send(first_ + from, first_ + to, stream, size, protocol, drained);
+    MessageId send(int from, int to, Stream stream, Bytes size, Protocol protocol, Join& drained,
+                   const MessageCost& cost = {}) const {
+        return network_->send(first_ + from, first_ + to, stream, size, protocol, drained, cost);
     }
     void group(MessageId message) const { network_->group(message); }
     void forget(MessageId message) const { network_->forget(message); }

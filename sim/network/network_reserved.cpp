@@ -73,15 +73,20 @@ MessageId Network::adopt(const MessageUnderWay& message, Join* drained, Join& de
                        key(EventRank::arrives, flow));
         return id;
     }
-    flow.since = later(message.set_out, message.wire.overhead);
-    if (flow.since >= now) {
-        sender_free_[static_cast<std::size_t>(message.from)] = flow.since;
-        flow.latency = {};
+    const Duration cost = message.cost.of(message.wire.apart);
+    const Duration before = message.cost.is_delay ? Duration{} : cost;
+    if (message.cost.is_delay) flow.delay = cost;
+    flow.since = later(message.set_out, message.wire.overhead - before);
+    const Time begin = later(flow.since, before);
+    if (begin >= now) {
+        if (flow.since >= now) sender_free_[static_cast<std::size_t>(message.from)] = flow.since;
+        flow.latency = before;
         flow.state = State::preparing;
-        flow.event = simulation_.at(flow.since, action<&Network::start>(*this, index), flow.kind,
+        flow.event = simulation_.at(begin, action<&Network::start>(*this, index), flow.kind,
                                     key(EventRank::begins, flow));
         return id;
     }
+    flow.since = begin;
     find_route(index);
     enter_links(index);
     if (reports_sums()) report_begin(index);

@@ -25,6 +25,17 @@ namespace paceline {
     return static_cast<double>(rate.bits_per_second) / (8.0 * Duration::period::den);
 }
 
+/// What each message of a collective costs beside its time on the wire, by where it leads: the work
+/// of a library's kernels and threads for one slice. It occupies the connection before the message
+/// flows, behind the transport's overhead; or it delays the delivery, while the next one flows.
+struct MessageCost {
+    Duration inside{};   // the machine
+    Duration between{};  // machines
+    bool is_delay = false;
+
+    [[nodiscard]] constexpr Duration of(bool apart) const { return apart ? between : inside; }
+};
+
 /// What is left of a flow that shares links, at the last change of its rate.
 struct FlowProgress {
     Time since{};

@@ -406,6 +406,13 @@ void Generator::mend(const std::string& place, Json& made) {
         if (!own_nodes) made["placement"] = "workers";
     } else if (one_of(place, {"pipelined-ring", "double-tree"})) {
         choose_slices(made);
+    } else if (place == "library" && chance(0.4)) {
+        made["all_reduce"] = object("nccl", definition("nccl"));
+    } else if (place == "nccl") {
+        if (made.contains("nvls") && per_node_ == 1) made["nvls"] = false;
+        if (made.value("nvls", false)) made["gpus"] = text({"hopper", "blackwell"});
+        if (!made.value("nvls", false) && made.value("algorithm", "") == "nvls")
+            made["algorithm"] = text({"ring", "tree"});
     } else if (place == "lattice-exchange" && made.at("kind") == "exact") {
         drop(made, {"bits", "step"});
     } else if (made.contains("kind") && scenario_schema().at("definitions").contains(place)) {
@@ -775,6 +782,7 @@ std::string Generator::name_of_all_reduce() {
     static const Names names = definition("all_reduce").at("oneOf").at(0).at("enum").get<Names>();
     const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
     const std::string name = pick(names);
+    if (name == "nccl") return "library";  // of a cluster, which an algorithm goes by
     return name == "library" || (name == "parameter-server" && !own_nodes) ? "ring" : name;
 }
 

@@ -23,6 +23,8 @@ constexpr auto methods = std::to_array<Spelling<std::optional<AllReduce>>>({
     {"pipelined-ring", AllReduce::pipelined_ring},
     {"double-tree", AllReduce::double_tree},
     {"automatic", AllReduce::automatic},
+    {"open-mpi", AllReduce::open_mpi},
+    {"nccl", AllReduce::nccl},
     {"library", std::nullopt},
 });
 
@@ -99,17 +101,74 @@ int read_rings(const ObjectReader& read, const WorkerShape& shape) {
     return shape.cards;
 }
 
+namespace {
+
+constexpr auto generations = std::to_array<Spelling<GpuGeneration>>({
+    {"volta", GpuGeneration::volta},
+    {"ampere", GpuGeneration::ampere},
+    {"hopper", GpuGeneration::hopper},
+    {"blackwell", GpuGeneration::blackwell},
+});
+constexpr auto nccl_algorithms = std::to_array<Spelling<Nccl::Algorithm>>({
+    {"ring", Nccl::Algorithm::ring},
+    {"tree", Nccl::Algorithm::tree},
+    {"nvls", Nccl::Algorithm::nvls},
+});
+constexpr auto nccl_protocols = std::to_array<Spelling<Nccl::Protocol>>({
+    {"ll", Nccl::Protocol::ll},
+    {"ll128", Nccl::Protocol::ll128},
+    {"simple", Nccl::Protocol::simple},
+});
+enum class DeviceLink : std::uint8_t { nvlink, pcie };
+constexpr auto device_links = std::to_array<Spelling<DeviceLink>>(
+    {{"nvlink", DeviceLink::nvlink}, {"pcie", DeviceLink::pcie}});
+
+void read_nccl_options(const ObjectReader& read, const WorkerShape& shape, Nccl& library) {
+    if (const auto p = read.optional("gpus"))
+        library.generation = as_choice(*p, "a generation of GPUs", generations);
+    if (const auto p = read.optional("link"))
+        library.over_nvlink =
+            as_choice(*p, "a link between devices", device_links) == DeviceLink::nvlink;
+    if (const auto p = read.optional("nvls")) {
+        library.has_switch_sums = as_bool(*p);
+        if (library.has_switch_sums && library.generation < GpuGeneration::hopper)
+            p->refuse("needs switches that add up: set \"gpus\" to \"hopper\" or \"blackwell\"");
+        if (library.has_switch_sums && shape.devices_per_node < 2)
+            p->refuse("is for machines of several devices: \"cluster.devices_per_node\" is 1");
+    }
+    if (const auto p = read.optional("algorithm")) {
+        library.algorithm = as_choice(*p, "an algorithm of NCCL", nccl_algorithms);
+        if (library.algorithm == Nccl::Algorithm::nvls && !library.has_switch_sums)
+            p->refuse("needs \"nvls\": true");
+    }
+    if (const auto p = read.optional("protocol"))
+        library.protocol = as_choice(*p, "a protocol of NCCL", nccl_protocols);
+}
+
+AllReducePlan nccl_plan(const Place& place, const WorkerShape& shape) {
+    if (!shape.nccl)
+        place.refuse("stands in \"cluster.library.all_reduce\"; here, write \"library\"");
+    AllReducePlan plan = AllReduce::nccl;
+    plan.library = *shape.nccl;
+    return plan;
+}
+
+}  // namespace
+
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
     AllReducePlan plan;
     if (place.json->is_object()) {
         constexpr auto known = std::to_array<std::string_view>(
-            {"ring", "parameter-server", "pipelined-ring", "double-tree"});
+            {"ring", "parameter-server", "pipelined-ring", "double-tree", "nccl"});
         const Place kind = kind_of(place, "an all-reduce with options", known);
         const std::string_view name = known[as_name(kind, "an all-reduce with options", known)];
         // The schema has a fabric that is called "ring", too
         const ObjectReader read(place, definition_keys(name == "ring" ? "ring-all-reduce" : name));
         if (name == "parameter-server") {
             plan = read_servers(read, shape);
+        } else if (name == "nccl") {
+            plan = nccl_plan(place, shape);
+            read_nccl_options(read, shape, plan.library);
         } else if (name == "ring") {
             plan.cards = read_rings(read, shape);
         } else {
@@ -122,6 +181,7 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
     } else {
         const auto method = as_choice(place, "an all-reduce", methods);
         plan = method ? AllReducePlan(*method) : shape.library;
+        if (method == AllReduce::nccl) plan = nccl_plan(place, shape);
         if (method == AllReduce::parameter_server) plan.first_server_node = shape.workers;
     }
     if (plan.method == AllReduce::parameter_server && plan.first_server_node &&

@@ -1,6 +1,8 @@
 // Reads the "all_reduce" of an algorithm: a name, or an object where a name is not enough.
 #pragma once
 
+#include <optional>
+
 #include "app/json/object_reader.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
 
@@ -10,8 +12,9 @@ namespace paceline {
 struct WorkerShape {
     int workers = 1;
     int devices_per_node = 1;
-    AllReducePlan library{};  // the all-reduce of the cluster's library
-    int cards = 1;            // network cards of a machine
+    AllReducePlan library{};     // the all-reduce of the cluster's library
+    int cards = 1;               // network cards of a machine
+    std::optional<Nccl> nccl{};  // what NCCL would know of them, where a library is read
 };
 
 /// Reads "slice" and "in_flight", or "buffer", "slots" and "channels". Throws ConfigError.

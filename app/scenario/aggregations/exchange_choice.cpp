@@ -104,6 +104,7 @@ WorkerShape travelers(const WorkerShape& shape, const AggregationPlan& plan) {
     if (plan.machines == ByMachine::flat) return shape;
     AllReducePlan library = shape.library;
     library.cards = 1;
+    library.library = among_machines(library.library);
     return {shape.workers / plan.devices, 1, library};
 }
 

@@ -65,7 +65,7 @@ struct AlgorithmChoice : AlgorithmTraits {
     bool merges_pieces = false;                 // buckets are merged by MG-WFBP's rule
     std::optional<ExchangeOptions> exchange{};  // of methods that choose one
     std::string_view why_survivors_cannot_go_on{};  // with that exchange; empty: they can
-    std::optional<Slices> slots{};    // of a single flat ring whose receivers grant them
+    std::optional<AllReducePlan> all_reduce{};      // flat, of all workers
     bool could_have_leaders = false;  // that exchange is flat, and could go by machine
     MixingChoice mixing;              // set by decentralized algorithms
     int server_nodes = 0;             // nodes it needs besides the workers'

@@ -34,7 +34,22 @@ constexpr auto rooted_methods = std::to_array<Spelling<RootedMethod>>({
     {"ring", RootedMethod::ring},
 });
 
-void read_method(const Place& place, CollectiveOptions& options) {
+bool goes_by_library(Operation operation) {
+    return operation != Operation::all_reduce && operation != Operation::all_gather_bruck &&
+           operation != Operation::all_to_all;
+}
+
+void read_method(const Place& place, const WorkerShape& shape, CollectiveOptions& options) {
+    if (*place.json == "library") {
+        if (!goes_by_library(options.operation))
+            place.refuse(
+                "is for the operations \"reduce-scatter\", \"all-gather-ring\", \"broadcast\" and "
+                "\"reduce\"");
+        if (shape.library.method != AllReduce::nccl)
+            place.refuse("needs a library that chooses: set \"cluster.library\" to \"nccl\"");
+        options.library = shape.library.library;
+        return;
+    }
     options.method = as_choice(place, "a method", rooted_methods);
     const bool broadcasts = options.operation == Operation::broadcast;
     if (!broadcasts && options.operation != Operation::reduce)
@@ -57,7 +72,7 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
         options.all_reduce = read_all_reduce(*p, in);
         choice.has_rings_of_cards = options.all_reduce.cards > 1;
     }
-    if (const auto p = read.optional("method")) read_method(*p, options);
+    if (const auto p = read.optional("method")) read_method(*p, in, options);
     for (const char* key : {"slice", "in_flight", "slots", "buffer", "channels"})
         if (const auto p = read.optional(key);
             p && options.method != RootedMethod::chain && options.method != RootedMethod::ring)

@@ -30,7 +30,7 @@ void need_of_aggregation(AlgorithmChoice& choice, const AggregationPlan& aggrega
     if (aggregation.kind == Aggregation::two_phase) choice.meets_everybody = true;
     use_all_reduce(choice, aggregation.all_reduce);
     if (aggregation.kind != Aggregation::all_reduce || aggregation.machines != ByMachine::flat)
-        choice.slots.reset();
+        choice.all_reduce.reset();
 }
 
 AggregationKind kind_of_aggregation(const AggregationPlan& plan) {

@@ -168,8 +168,11 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
                 "\"message_cost\" and the fabric's \"overhead\" are the same; give one of them");
     }
     if (const auto p = read.optional("library")) {
-        const LibraryChoice chosen =
-            read_library(*p, {cluster.workers, cluster.devices_per_node, {}, cluster.cards()});
+        const LibraryChoice chosen = read_library(*p, {cluster.workers,
+                                                       cluster.devices_per_node,
+                                                       {},
+                                                       cluster.cards(),
+                                                       cluster.as_nccl_sees_it(seed)});
         cluster.library = chosen.library;
         cluster.library_all_reduce = chosen.all_reduce;
     }
@@ -259,6 +262,26 @@ IdleStar ClusterChoice::with_limited_flows(IdleStar star) const {
     star.card = star.bandwidth;
     star.bandwidth = bound;
     return star;
+}
+
+Nccl ClusterChoice::as_nccl_sees_it(std::uint64_t seed) const {
+    Nccl nccl;
+    nccl.devices = devices_per_node;
+    nccl.cards = cards();
+    const Fabric between = wires(fabric_nodes, seed);
+    Bandwidth slowest = unlimited;
+    for (std::size_t link = 0; link < between.links.size(); ++link)
+        if (between.label(static_cast<LinkId>(link)).role == LinkRole::node)
+            slowest = std::min(slowest, between.links[link].capacity());
+    nccl.between.bits_per_second =
+        std::min(slowest.bits_per_second, unlimited.bits_per_second / nccl.cards) * nccl.cards;
+    if (!bus) return nccl;
+    constexpr Bandwidth fastest_pcie{256'000'000'000};  // PCIe 4.0, 16 lanes
+    const int lanes = bus->kind == BusKind::direct ? 1 : 2;
+    nccl.inside = bus->lane.capacity();
+    nccl.inside_latency = multiple(lanes, bus->lane.latency);
+    nccl.over_nvlink = nccl.inside > fastest_pcie;
+    return nccl;
 }
 
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {

@@ -90,6 +90,8 @@ struct ClusterChoice {
     /// Returns the same without what disturbs it: nodes that fail or deviate, links that come and
     /// go, traffic of others. This is what a job plans by that measures its cluster once.
     [[nodiscard]] std::optional<IdleNetwork> undisturbed_network() const;
+    /// Returns what NCCL knows of the machines: the slowest card's rate counts for all.
+    [[nodiscard]] Nccl as_nccl_sees_it(std::uint64_t seed) const;
 
   private:
     [[nodiscard]] Fabric wires(int machines, std::uint64_t seed) const;

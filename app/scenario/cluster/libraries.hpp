@@ -33,7 +33,7 @@ struct LibraryPreset {
 std::string_view name_of(Protocol protocol);
 
 /// Returns all presets, in the order of the file, for these workers.
-std::vector<LibraryPreset> library_presets(const WorkerShape& shape = {});
+std::vector<LibraryPreset> library_presets(const WorkerShape& shape = {.nccl = Nccl{}});
 
 /// Reads the name of a preset, or an object. Throws ConfigError.
 LibraryChoice read_library(const Place& place, const WorkerShape& shape);

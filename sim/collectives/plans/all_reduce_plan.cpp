@@ -3,25 +3,61 @@
 #include <utility>
 
 #include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/double_tree.hpp"
+#include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/parameter_server.hpp"
 #include "sim/collectives/plans/card_rings.hpp"
 #include "sim/collectives/plans/hierarchical.hpp"
+#include "sim/collectives/plans/nccl_collectives.hpp"
 #include "sim/collectives/staging.hpp"
 #include "sim/collectives/tree.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
 
-AllReducePlan plan_for(AllReducePlan plan, Bytes size) {
-    if (plan.method != AllReduce::automatic) return plan;
-    plan.method =
-        size <= most_bytes_doubled ? AllReduce::recursive_doubling : AllReduce::halving_doubling;
-    return plan;
+namespace {
+
+PlanOfSize by_nccl(const Nccl& library, int n, Bytes size) {
+    const NcclChoice choice = nccl_choice(library, Nccl::Operation::all_reduce, size, n);
+    PlanOfSize chosen{AllReduce::pipelined_ring, choice.on_wire, choice.start_up, choice.cost};
+    if (choice.algorithm == Nccl::Algorithm::nvls) {
+        chosen.plan.method = AllReduce::in_switch;
+        return chosen;
+    }
+    AllReducePlan& plan = chosen.plan;
+    if (choice.algorithm == Nccl::Algorithm::tree) plan.method = AllReduce::double_tree;
+    plan.slices = choice.slices;
+    const bool has_full_machines = n % library.devices == 0;
+    plan.devices = has_full_machines ? library.devices : n < library.devices ? n : 1;
+    plan.cards = choice.rings;
+    return chosen;
 }
 
-std::string_view name_of(AllReducePlan plan, Bytes size) {
-    switch (plan_for(plan, size).method) {
+}  // namespace
+
+PlanOfSize plan_for(const AllReducePlan& plan, int n, Bytes size) {
+    if (plan.method == AllReduce::nccl)
+        return n == 1 ? PlanOfSize{AllReduce::ring, size} : by_nccl(plan.library, n, size);
+    PlanOfSize own{plan, size};
+    if (plan.method == AllReduce::open_mpi) {
+        constexpr Bytes segment{std::int64_t{1} << 20U};
+        constexpr Bytes most_doubled{9'999};
+        own.plan.slices = {segment, 2};
+        own.plan.method = size <= most_doubled  ? AllReduce::recursive_doubling
+                          : size <= n * segment ? AllReduce::ring
+                                                : AllReduce::pipelined_ring;
+    }
+    if (plan.method == AllReduce::automatic)
+        own.plan.method = size <= most_bytes_doubled ? AllReduce::recursive_doubling
+                                                     : AllReduce::halving_doubling;
+    return own;
+}
+
+std::string_view name_of(const AllReducePlan& plan, Bytes size) {
+    if (plan.method == AllReduce::nccl) return "NCCL all-reduce";
+    if (plan.method == AllReduce::open_mpi) return "Open MPI all-reduce";
+    switch (plan_for(plan, 2, size).plan.method) {
         case AllReduce::ring:
             return "ring all-reduce";
         case AllReduce::recursive_doubling:
@@ -38,6 +74,9 @@ std::string_view name_of(AllReducePlan plan, Bytes size) {
             return "pipelined ring all-reduce";
         case AllReduce::double_tree:
             return "double-tree all-reduce";
+        case AllReduce::in_switch:
+        case AllReduce::nccl:
+        case AllReduce::open_mpi:
         case AllReduce::automatic:
             break;
     }
@@ -45,6 +84,19 @@ std::string_view name_of(AllReducePlan plan, Bytes size) {
 }
 
 namespace {
+
+// Each member passes the whole vector on once, as it would to the switch.
+Task<> through_the_switch(Rank self, Bytes size) {
+    const int n = self.size();
+    const auto who = [n](int place, int) -> RoundOfMember {
+        return {wrapped(place + 1, n), wrapped(place + n - 1, n)};
+    };
+    return in_rounds(std::move(self), {.members = n,
+                                       .count = n == 1 ? 0 : 1,
+                                       .partners = Partners::ring,
+                                       .who = who,
+                                       .size = [size](int, int) { return size; }});
+}
 
 Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
     if (plan.cards > 1)
@@ -68,7 +120,11 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
         case AllReduce::pipelined_ring:
             return pipelined_ring_all_reduce(std::move(self), size, plan.slices);
         case AllReduce::double_tree:
-            return double_tree_all_reduce(std::move(self), size, plan.slices);
+            return double_tree_all_reduce(std::move(self), size, plan.slices, plan.devices);
+        case AllReduce::in_switch:
+            return through_the_switch(std::move(self), size);
+        case AllReduce::nccl:
+        case AllReduce::open_mpi:
         case AllReduce::automatic:
             break;
     }
@@ -77,10 +133,12 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
 
 }  // namespace
 
-Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size) {
-    plan = plan_for(plan, size);
-    if (!self.staging()) return messages_of(plan, std::move(self), size);
-    return staged(self, size, [size] { return size; }, messages_of(plan, self, size));
+Task<> all_reduce(const AllReducePlan& plan, Rank self, Bytes size) {
+    const PlanOfSize chosen = plan_for(plan, self.size(), size);
+    Task<> messages = behind_protocol(
+        self, chosen.start_up, messages_of(chosen.plan, self.with_cost(chosen.cost), chosen.size));
+    if (!self.staging()) return messages;
+    return staged(self, size, [size] { return size; }, std::move(messages));
 }
 
 }  // namespace paceline

@@ -1,4 +1,5 @@
 // Which all-reduce a job uses: one method by name, with its parameters, or one chosen by size.
+// Timing plane only.
 //
 //   ring, recursive doubling, halving-doubling    all_reduce.hpp
 //   tree                                          reduce to place 0, then broadcast (tree.hpp)
@@ -9,6 +10,16 @@
 //   rings of either kind, one for each card       card_rings.hpp
 //   automatic                                     recursive doubling up to 2,048 bytes, above that
 //                                                 halving-doubling: MPICH's defaults (cvars.txt)
+//   open mpi                                      recursive doubling below 10,000 bytes, a ring up
+//                                                 to n MiB, above that a ring in segments of 1 MiB,
+//                                                 two under way (open-mpi/ompi at 010080e,
+//                                                 coll_tuned_decision_fixed.c; only its first half
+//                                                 is in segments)
+//   nccl                                          one of the others, and what its messages cost, as
+//                                                 NCCL chooses by size, ranks and machines
+//                                                 (nccl.hpp)
+//   in switch                                     each member passes the vector on once, as to a
+//                                                 switch that adds up
 #pragma once
 
 #include <cstdint>
@@ -16,6 +27,7 @@
 #include <string_view>
 
 #include "sim/collectives/pipelined.hpp"
+#include "sim/collectives/plans/nccl.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -32,6 +44,9 @@ enum class AllReduce : std::uint8_t {
     pipelined_ring,
     double_tree,
     automatic,
+    open_mpi,
+    nccl,
+    in_switch,
 };
 
 struct AllReducePlan {
@@ -41,20 +56,30 @@ struct AllReducePlan {
     AllReduce method;
     int servers = 1;                       // for parameter_server
     std::optional<int> first_server_node;  // the first of consecutive nodes; none: on the workers
-    int devices = 1;                       // for hierarchical, or several cards: per machine
-    Slices slices{};                       // for pipelined_ring and double_tree
-    int cards = 1;                         // for the rings: one through each card of a machine
+    int devices = 1;  // for hierarchical, double_tree and several cards: per machine
+    Slices slices{};  // for pipelined_ring and double_tree
+    int cards = 1;    // for the rings: one through each card of a machine
+    Nccl library{};   // for nccl
 };
 
 /// The largest vector that `automatic` reduces by recursive doubling.
 constexpr Bytes most_bytes_doubled{2048};
 
-/// Returns the plan used for a vector of this size; its method is never `automatic`.
-AllReducePlan plan_for(AllReducePlan plan, Bytes size);
+/// A plan for one vector; its method is none of those that choose.
+struct PlanOfSize {
+    AllReducePlan plan;
+    Bytes size{};         // on the wire
+    Duration start_up{};  // of the protocol, behind the library's
+    MessageCost cost{};
+};
+
+/// Returns what n members do with a vector of this size. By NCCL, they fill machines of
+/// `plan.library.devices`, but for the last.
+PlanOfSize plan_for(const AllReducePlan& plan, int n, Bytes size);
 
 /// Returns a literal, such as "ring all-reduce".
-std::string_view name_of(AllReducePlan plan, Bytes size);
+std::string_view name_of(const AllReducePlan& plan, Bytes size);
 
-Task<> all_reduce(AllReducePlan plan, Rank self, Bytes size);
+Task<> all_reduce(const AllReducePlan& plan, Rank self, Bytes size);
 
 }  // namespace paceline

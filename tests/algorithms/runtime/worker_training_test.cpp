@@ -96,7 +96,7 @@ TEST_CASE("mean gradient: through a parameter server, too, and on a hierarchy of
     servers.servers = 2;
     AllReducePlan hierarchy(AllReduce::hierarchical);
     hierarchy.devices = 2;
-    for (const AllReducePlan how : {servers, hierarchy}) {
+    for (const AllReducePlan& how : {servers, hierarchy}) {
         const Job job = training_job(small_layout(), 2);
 
         const Log at_once =

@@ -104,12 +104,12 @@ TEST_CASE("hierarchical all-reduce: machines that do not divide the members are 
 }
 
 TEST_CASE("all-reduce by size: whole vectors up to 2048 bytes, halves above") {
-    CHECK(plan_for(AllReduce::automatic, 2048_B).method == AllReduce::recursive_doubling);
-    CHECK(plan_for(AllReduce::automatic, 2049_B).method == AllReduce::halving_doubling);
-    CHECK(plan_for(AllReduce::ring, 1_B).method == AllReduce::ring);
+    CHECK(plan_for(AllReduce::automatic, 8, 2048_B).plan.method == AllReduce::recursive_doubling);
+    CHECK(plan_for(AllReduce::automatic, 8, 2049_B).plan.method == AllReduce::halving_doubling);
+    CHECK(plan_for(AllReduce::ring, 8, 1_B).plan.method == AllReduce::ring);
     for (const Bytes size : {2048_B, 2049_B})
         CHECK(seconds_of(AllReduce::automatic, 8, 1, size) ==
-              seconds_of(plan_for(AllReduce::automatic, size), 8, 1, size));
+              seconds_of(plan_for(AllReduce::automatic, 8, size).plan, 8, 1, size));
 }
 
 TEST_CASE("two all-reduces at once on the same links take twice as long, and no formula says so") {

@@ -18,7 +18,9 @@
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/pipelined.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/collectives/plans/card_rings.hpp"
+#include "sim/collectives/plans/nccl_collectives.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
 #include "sim/collectives/tree.hpp"
@@ -74,6 +76,15 @@ Fabric random_fabric(Random& random, int hosts) {
 
 Task<> no_work() {
     co_return;
+}
+
+constexpr MessageCost cost{Duration{700'000}, Duration{2'300'000}};
+constexpr MessageCost delay{Duration{700'000}, Duration{2'300'000}, true};
+
+AllReducePlan by_nccl() {
+    AllReducePlan plan = AllReduce::nccl;
+    plan.library.inside = plan.library.between = Bandwidth{1'000'000'000};
+    return plan;
 }
 
 Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
@@ -149,17 +160,31 @@ Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
                     return pipelined_ring_all_reduce(std::move(ring), part, {slice, 1, 3});
                 });
         case 31:
-            return all_to_all(AllToAll::grouped, std::move(self), size);
+            return ring_all_reduce(self.with_cost(delay), size);
         case 32:
-            return all_to_all(AllToAll::grouped, std::move(self), block);
+            return pipelined_ring_all_reduce(self.with_cost(cost), size, {slice, 1, 3});
         case 33:
+            return pipelined_ring_all_reduce(self.with_cost(delay), size, {slice, 1, 4});
+        case 34:
+            return chain_broadcast(self.with_cost(cost), size, {slice, 1, 2});
+        case 35:
+            return halving_doubling_all_reduce(self.with_cost(cost), size);
+        case 36:
+            return all_reduce(by_nccl(), std::move(self), size);
+        case 37:
+            return nccl_collective(self, by_nccl().library, Nccl::Operation::reduce_scatter, size);
+        case 38:
+            return all_to_all(AllToAll::grouped, std::move(self), size);
+        case 39:
+            return all_to_all(AllToAll::grouped, std::move(self), block);
+        case 40:
             return two_phase(AllToAll::grouped, std::move(self), block, &no_work);
         default:
             return tree_all_reduce(std::move(self), size);
     }
 }
-constexpr int kinds = 34;
-constexpr int first_grouped = 31;
+constexpr int kinds = 41;
+constexpr int first_grouped = 38;
 
 struct Step {
     int kind;
