@@ -76,6 +76,7 @@ constexpr auto result_columns = std::to_array<Column>({
     {"memory_gb", [](const Metrics& m) { return m.memory_gb; }},
     {"algbw_gb_per_s", [](const Metrics& m) { return m.algbw_gb_per_s; }, true},
     {"busbw_gb_per_s", [](const Metrics& m) { return m.busbw_gb_per_s; }, true},
+    {"slowdown", [](const Metrics& m) { return m.slowdown; }, true},
 });
 
 bool has_a_value(const RanPoints& ran, const Column& column) {

@@ -28,7 +28,7 @@ void visit_metrics(Fields& fields, Visit visit) {
            speedup_to_target, decode_failures, waiting_stragglers, waiting_network, waiting_dead,
            staleness, participation, rounds, bytes_sent_per_client, bytes_received_per_client,
            deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
-           sent_gb_to_target, memory_gb, algbw, busbw, timeline, job, other_jobs,
+           sent_gb_to_target, memory_gb, algbw, busbw, slowdown, timeline, job, other_jobs,
            events] = fields;
     visit("nodes", nodes);
     visit("devices", devices);
@@ -80,6 +80,7 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("memory_gb", memory_gb);
     visit("algbw_gb_per_s", algbw);
     visit("busbw_gb_per_s", busbw);
+    visit("slowdown", slowdown);
     visit("timeline", timeline);
     visit("job", job);
     visit("other_jobs", other_jobs);
