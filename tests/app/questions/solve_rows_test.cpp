@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -178,6 +180,26 @@ TEST_CASE("solve over a study: the points that were run are a study with the sam
             ++line;
         }
     CHECK(line == table.size());
+}
+
+TEST_CASE("solve over a study: an axis without a column of its own has its values there, too") {
+    Json json = Json::parse(study);
+    json["sweep"] = {{"cluster.fabric.link.latency", {"10us", "40us"}}};
+    json["algorithm"] = {{"kind", "dense"}};
+    SolveQuestion question = efficiency_of(bandwidth);
+    question.grid = 3;
+    const SolveRows rows = solve_rows(question, text_of(json.dump()));
+    const SearchedStudy searched = searched_study(rows, solve_all(rows, &in_turn));
+    std::map<std::string, std::set<std::string>> bandwidths;  // by latency
+    for (const auto& row : csv_rows(results_csv(RanPoints(searched.study, searched.results))))
+        bandwidths[row[1]].insert(row[2]);
+
+    CHECK(bandwidths["cluster.fabric.link.latency"] ==
+          std::set<std::string>{"cluster.fabric.link.bandwidth"});
+    CHECK(bandwidths.size() == 3);
+    for (const char* latency : {"10us", "40us"})
+        for (const char* end : {"1Gbps", "20Gbps", "400Gbps"})
+            CHECK(bandwidths[latency].contains(end));
 }
 
 TEST_CASE("solve over a study: answers.csv and the JSON have each row and its answers") {
