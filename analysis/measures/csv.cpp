@@ -27,6 +27,27 @@ bool looks_like_a_formula(std::string_view text) {
            !is_number(text);
 }
 
+// Takes the first field of a text away, but not what ends it, and returns it.
+std::string take_field(std::string_view& text) {
+    std::string field;
+    bool quoted = false;
+    for (; !text.empty(); text.remove_prefix(1)) {
+        const char c = text.front();
+        if (c == '"' && quoted && text.substr(1).starts_with('"')) {
+            field += c;
+            text.remove_prefix(1);
+        } else if (c == '"') {
+            quoted = !quoted;
+        } else if (!quoted && (c == ',' || c == '\n')) {
+            break;
+        } else {
+            field += c;
+        }
+    }
+    if (field.starts_with('\'') && looks_like_a_formula(field)) field.erase(0, 1);
+    return field;
+}
+
 }  // namespace
 
 std::string csv_field(std::string_view text) {
@@ -51,6 +72,19 @@ std::string csv_field(const std::optional<double>& number) {
 
 std::string csv_row(std::span<const std::string> fields) {
     return fmt::format("{}\n", fmt::join(fields, ","));
+}
+
+std::vector<std::vector<std::string>> csv_rows(std::string_view text) {
+    std::vector<std::vector<std::string>> rows;
+    while (!text.empty()) {
+        std::vector<std::string>& row = rows.emplace_back();
+        for (bool more = true; more;) {
+            row.push_back(take_field(text));
+            more = text.starts_with(',');
+            if (!text.empty()) text.remove_prefix(1);
+        }
+    }
+    return rows;
 }
 
 }  // namespace paceline

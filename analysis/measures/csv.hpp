@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paceline {
 
@@ -23,5 +24,9 @@ std::string csv_field(const std::optional<double>& number);
 
 /// Joins fields that are already escaped, and ends the row.
 std::string csv_row(std::span<const std::string> fields);
+
+/// Returns the rows of a text of such rows, each field as the text that it was made of. An empty
+/// line is a row of one empty field. A quote that is not closed lasts until the end.
+std::vector<std::vector<std::string>> csv_rows(std::string_view text);
 
 }  // namespace paceline

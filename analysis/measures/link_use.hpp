@@ -9,6 +9,7 @@
 // Memory: O(links + messages in flight).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -19,8 +20,9 @@ namespace paceline {
 
 class LinkUse {
   public:
-    /// Message `id` has set out at that time. Times of a link must not decrease from call to call.
-    void begins(std::uint32_t id, const Route& route, Time since);
+    /// Message `id` of this owner, such as a job, has set out at that time. Times of a link must
+    /// not decrease from call to call.
+    void begins(std::uint32_t id, const Route& route, Time since, std::size_t owner = 0);
     /// Message `id` leaves its links, having moved `moved` bytes.
     void drains(std::uint32_t id, Bytes moved, Time now);
 
@@ -30,6 +32,8 @@ class LinkUse {
     /// Returns the busy time of a run until `end`.
     [[nodiscard]] Duration busy(LinkId link, Time end) const;
     [[nodiscard]] Bytes bytes(LinkId link) const;
+    /// Returns the bytes of an owner's messages; those that are carried have no owner.
+    [[nodiscard]] Bytes bytes_of(std::size_t owner, LinkId link) const;
 
   private:
     struct State {
@@ -40,9 +44,12 @@ class LinkUse {
     };
 
     State& state(LinkId link);
+    Bytes& bytes_of_owner(std::size_t owner, LinkId link);
 
-    std::vector<State> links_;   // as many as have been used so far
-    std::vector<Route> routes_;  // [id], of messages that have not drained
+    std::vector<State> links_;                  // as many as have been used so far
+    std::vector<Route> routes_;                 // [id], of messages that have not drained
+    std::vector<std::size_t> owners_;           // [id], likewise
+    std::vector<std::vector<Bytes>> of_owner_;  // [owner][link]
 };
 
 }  // namespace paceline

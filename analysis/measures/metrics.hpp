@@ -100,6 +100,9 @@ struct Metrics {
     std::optional<double> cost;               // of these bytes, if a price is known
     std::optional<double> sent_gb_to_target;  // by all workers, when the target was reached
     std::optional<double> memory_gb;          // of a device, where the algorithm says so; 1e9 bytes
+    std::optional<double> algbw_gb_per_s;     // of a collective alone: 1e9 bytes of it per second,
+    std::optional<double> busbw_gb_per_s;     // and its bus bandwidth as nccl-tests define it
+    std::optional<double> slowdown;           // step time / that of the job alone on the network
     std::vector<Evaluation> timeline;
     std::string job;                  // the job's name if there are several
     std::vector<Metrics> other_jobs;  // other jobs on the same network

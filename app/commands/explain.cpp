@@ -15,6 +15,7 @@
 #include "app/commands/console_log.hpp"
 #include "app/commands/strict.hpp"
 #include "app/host/console.hpp"
+#include "app/questions/job_in_front.hpp"
 #include "app/questions/warnings/warnings.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/study/on_threads.hpp"
@@ -28,11 +29,12 @@ namespace {
 struct ExplainArguments {
     ScenarioArguments scenario;
     std::optional<std::size_t> point;
+    std::string job;  // empty: the main one
     bool json = false;
 };
 
 int explain(const ExplainArguments& arguments) {
-    Study study =
+    const Study study =
         read_study(arguments.scenario.file, arguments.scenario.settings, arguments.scenario.picks);
     const std::size_t number = point_to_explain(study, arguments.point);
     const int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
@@ -40,6 +42,8 @@ int explain(const ExplainArguments& arguments) {
                       study.sources};
     check_memory(alone, 1);
     Point point = study.points[number];
+    if (!arguments.job.empty()) point = with_job_in_front(study, point, arguments.job);
+    const Study explained{study.file, study.title, study.axes, Points({point}), study.sources};
     point.scenario = as_explained(std::move(point.scenario));
     Warnings warnings;
     warnings.see(point);
@@ -48,7 +52,10 @@ int explain(const ExplainArguments& arguments) {
     options.for_each = [threads](std::size_t count, const std::function<void(std::size_t)>& body) {
         on_threads(threads, count, body);
     };
-    const Explanation explanation = explain_point(study, number, options);
+    Explanation explanation = explain_point(explained, 0, options);
+    explanation.point = number;
+    explanation.points = study.points.size();
+    if (!arguments.job.empty()) explanation.choice.emplace_back("job", arguments.job);
     print(stdout, arguments.json ? explanation_json(explanation) : explanation_text(explanation));
     if (!explanation.as_is.failed()) return done;
     ConsoleLog().note(fmt::format("point {}: {}", number, explanation.as_is.outcome));
@@ -64,6 +71,10 @@ Command explain_command(CLI::App& program) {
     add_scenario_arguments(parser, arguments->scenario);
     parser.add_option("--point", arguments->point,
                       "number of the point, as in results.csv (default: the only one)");
+    parser
+        .add_option("--job", arguments->job,
+                    "explain this one of several jobs, by its label (default: the main job)")
+        ->check(names_something());
     parser.add_flag("--json", arguments->json, "for programs; times in seconds");
     return {&parser, [arguments] { return explain(*arguments); }};
 }

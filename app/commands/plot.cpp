@@ -87,9 +87,9 @@ Command plot_command(CLI::App& program) {
     const auto request = std::make_shared<PlotRequest>();
     parser.add_option("RESULTS", request->folder, "a folder that paceline run has written")
         ->required();
-    parser.add_option(
-        "KIND", request->kinds,
-        "speedup, convergence, bandwidth, heatmap, breakdown, links (default: all that fit)");
+    parser.add_option("KIND", request->kinds,
+                      "speedup, convergence, bandwidth, heatmap, breakdown, links, answers "
+                      "(default: all that fit)");
     parser.add_option("--out", request->out, "folder for figures (default: that of the results)")
         ->check(names_something());
     parser.add_option("--format", request->formats, "svg, png, pdf, comma between (default: all)");

@@ -64,9 +64,9 @@ int dispatch(int argc, const char* const* argv) {
     program.set_version_flag("--version", version_text());
     program.require_subcommand(1);
     const std::vector<Command> commands{
-        run_command(program),     check_command(program), list_command(program),
-        explain_command(program), plot_command(program),  solve_command(program),
-        explore_command(program),
+        run_command(program),     check_command(program),   list_command(program),
+        explain_command(program), plot_command(program),    solve_command(program),
+        compare_command(program), explore_command(program),
     };
     std::ranges::for_each(commands, &refuse_what_is_not_finite);
     if (argc > 1) refuse_unknown_command(argv[1], commands);

@@ -1,5 +1,6 @@
 // The command line: its commands (app/commands), and how errors are reported. Exit codes: 0 done, 1
-// a point failed, 2 the scenario or the command line is wrong, 128 + N stopped by signal N.
+// a point failed or results differ, 2 the scenario or the command line is wrong, 128 + N stopped by
+// signal N.
 #pragma once
 
 namespace paceline {

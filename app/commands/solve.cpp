@@ -5,8 +5,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,8 +21,12 @@
 #include "app/host/interruption.hpp"
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
+#include "app/questions/rows/solve_rows.hpp"
+#include "app/questions/rows/solve_rows_text.hpp"
 #include "app/questions/solve_points.hpp"
 #include "app/questions/solve_text.hpp"
+#include "app/study/results_folder.hpp"
+#include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
 
 namespace paceline {
@@ -33,6 +40,8 @@ struct SolveArguments {
     SolveQuestion question;
     std::string scale;
     std::string cache;
+    std::string out;  // empty: no files are written
+    const CLI::App* parser = nullptr;
     int jobs = 0;  // 0: the number of cores
     bool json = false;
     bool quiet = false;
@@ -65,17 +74,68 @@ StudyOptions options_of(const SolveArguments& arguments, Interruption& interrupt
     return options;
 }
 
+// Takes the folder for the points and the answers, if there is to be one. Throws OutputError if it
+// holds something else.
+void take_folder_for_answers(std::optional<OwnFolder>& folder, const SolveArguments& arguments) {
+    if (arguments.out.empty()) return;
+    folder.emplace(arguments.out, command_text(*arguments.parser));
+    folder->refuse_another(arguments.scenario.file);
+    std::error_code ignored;
+    if (fs::exists(folder->path() / "results.csv", ignored) &&
+        !fs::exists(folder->path() / "answers.csv", ignored))
+        throw OutputError(
+            fmt::format("{} holds results of paceline run; name another folder with --out",
+                        folder->path().string()));
+}
+
+void write_answers(const fs::path& folder, const SolveRows& rows,
+                   const std::vector<SolvedRow>& solved) {
+    const SearchedStudy searched = searched_study(rows, solved);
+    const std::string before = hash_of_tables(folder);
+    write_results(folder, searched.study, searched.results, {1, 0});
+    write_file(folder / "answers.csv", answers_csv(rows, solved));
+    if (hash_of_tables(folder) != before) remove_figures(folder);
+}
+
+bool is_anything_known(const std::vector<SolvedRow>& solved) {
+    return std::ranges::any_of(
+        solved, [](const SolvedRow& row) { return row.solution && row.solution->found.closest; });
+}
+
+// Answers a question about one point, or about each point of a study.
+int answer(const SolveArguments& arguments, const SolveQuestion& question,
+           const ScenarioText& scenario, const Evaluate& evaluate) {
+    const SolveRows rows = solve_rows(question, scenario);
+    const bool several = rows.rows.size() > 1;
+    tell_warnings(arguments.scenario,
+                  several ? solve_rows_warnings(rows) : solve_warnings(question, scenario));
+    std::optional<OwnFolder> folder;
+    take_folder_for_answers(folder, arguments);
+    std::vector<SolvedRow> solved;
+    if (several)
+        solved = solve_all(rows, evaluate);
+    else
+        solved.push_back({solve(question, scenario, evaluate)});
+    if (folder) write_answers(folder->path(), rows, solved);
+    if (several)
+        print(stdout, arguments.json ? solved_rows_json(rows, solved)
+                                     : solved_rows_text(question, rows, solved));
+    else
+        print(stdout, arguments.json ? solution_json(question, *solved.front().solution)
+                                     : solution_text(question, *solved.front().solution));
+    return is_anything_known(solved) ? done : point_failed;
+}
+
 int solve_and_tell(const SolveArguments& arguments) {
     Interruption interruption;  // must precede any other thread
     const SolveQuestion question = question_of(arguments);
     const ScenarioText scenario = open_scenario(question.file);
-    tell_warnings(arguments.scenario, solve_warnings(question, scenario));
     try {
-        const Solution solution =
-            solve(question, scenario, concurrently(options_of(arguments, interruption)));
-        print(stdout, arguments.json ? solution_json(question, solution)
-                                     : solution_text(question, solution));
-        return solution.found.closest ? done : point_failed;
+        return answer(arguments, question, scenario,
+                      concurrently(options_of(arguments, interruption)));
+    } catch (const OutputError& error) {
+        ConsoleLog().fail(error.what());
+        return wrong_input;
     } catch (const SearchStopped&) {
         ConsoleLog().note(
             fmt::format("stopped; points that have finished are kept in {}, and the same command "
@@ -112,8 +172,11 @@ void add_question(CLI::App& parser, SolveQuestion& question) {
 
 Command solve_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand(
-        "solve", "find the value of one quantity at which a result is what it should be");
+        "solve",
+        "find the value of one quantity at which a result is what it should be, for a scenario or "
+        "for each point of a study");
     const auto arguments = std::make_shared<SolveArguments>();
+    arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
     add_question(parser, arguments->question);
     parser
@@ -125,6 +188,10 @@ Command solve_command(CLI::App& program) {
     parser
         .add_option("--cache", arguments->cache,
                     "folder for finished points (default results/<scenario>/points)")
+        ->check(names_something());
+    parser
+        .add_option("--out", arguments->out,
+                    "folder for answers.csv, and for the points as results that plot draws")
         ->check(names_something());
     parser.add_flag("--json", arguments->json, "print the answer as one JSON object");
     parser.add_flag("--quiet", arguments->quiet, "no progress line");

@@ -168,6 +168,20 @@ std::string parts_text(const Explanation& e) {
                        with_unit(e.overlap->communication_s), with_unit(e.overlap->compute_s));
 }
 
+// Whose bytes fill the most used link of each kind, if several jobs send.
+std::string by_job_text(const Explanation& e) {
+    std::string text;
+    for (const LinkKind& kind : e.kinds) {
+        std::vector<std::string> shares;
+        for (const auto& [job, share] : kind.busiest.by_job)
+            shares.push_back(fmt::format("{} {} %", printable(job), percent(share)));
+        if (!shares.empty())
+            text +=
+                fmt::format("    bytes of {}: {}\n", kind.busiest.name, fmt::join(shares, ", "));
+    }
+    return text;
+}
+
 std::string links_text(const Explanation& e) {
     if (e.kinds.empty()) return "links: nothing is sent\n";
     std::vector<TextRow> rows{
@@ -179,7 +193,7 @@ std::string links_text(const Explanation& e) {
                         fmt::format("{:.4g}", kind.busiest.bytes_per_step * 1e-6)});
     const LinkLoad& most = e.most_loaded.front();
     constexpr double much = 0.25;
-    return laid_out(rows, {0, 4}) +
+    return laid_out(rows, {0, 4}) + by_job_text(e) +
            (most.used >= much ? fmt::format("    bottleneck: {}, used {} % of the time\n",
                                             most.name, percent(most.used))
                               : fmt::format("    no link is used more than {} % of the time\n",
@@ -279,11 +293,13 @@ Json number_or_null(const std::optional<double>& value) {
 }
 
 Json load_json(const LinkLoad& load) {
-    return {{"name", load.name},
-            {"link", load.number},
-            {"busy_share", load.busy},
-            {"used_share", load.used},
-            {"bytes_per_step", load.bytes_per_step}};
+    Json json{{"name", load.name},
+              {"link", load.number},
+              {"busy_share", load.busy},
+              {"used_share", load.used},
+              {"bytes_per_step", load.bytes_per_step}};
+    for (const auto& [job, share] : load.by_job) json["jobs"][job] = share;
+    return json;
 }
 
 Json links_json(const Explanation& e) {

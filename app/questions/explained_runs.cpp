@@ -23,6 +23,12 @@ std::int64_t affordable_steps(const Scenario& scenario, std::int64_t most_messag
     return std::max(period, steps / period * period);
 }
 
+// Returns the place of a host's job among the traffic's owners.
+std::size_t traffic_owner(const Scenario& scenario, const HostRole& host) {
+    return host.kind == HostRole::Kind::background ? scenario.other_jobs.size() + 1
+                                                   : static_cast<std::size_t>(host.job);
+}
+
 // Throws ExplanationStopped.
 Metrics run_or_stop(const Scenario& scenario, const ExplainOptions& options,
                     const Observer* observer = nullptr) {
@@ -39,6 +45,7 @@ void one_after_another(std::size_t count, const std::function<void(std::size_t)>
 
 Scenario as_explained(Scenario scenario) {
     scenario = on_the_clock_alone(std::move(scenario));
+    scenario.alone = false;
     if (const auto steps = steps_to_end_period(scenario)) {
         const std::optional<Duration> time = scenario.stop.time;
         scenario.stop = {};
@@ -93,19 +100,34 @@ std::vector<Metrics> run_explained(const std::vector<Scenario>& scenarios,
     return results;
 }
 
+std::vector<std::string> traffic_owners(const Scenario& scenario) {
+    if (!has_other_traffic(scenario)) return {};
+    std::vector<std::string> owners{scenario.job};
+    for (const Scenario& job : scenario.other_jobs) owners.push_back(job.job);
+    if (!scenario.cluster.background.empty()) owners.emplace_back("background");
+    return owners;
+}
+
 Metrics run_watched(const Scenario& scenario, const ExplainOptions& options, LinkUse& use) {
     const Simulation* simulation = nullptr;
     Observer observer;
-    observer.begins = [&](const Machine& machine) { simulation = &machine.simulation; };
+    std::vector<std::size_t> owners;  // [host]
+    observer.begins = [&](const Machine& machine) {
+        simulation = &machine.simulation;
+        for (const HostRole& host : machine.hosts) owners.push_back(traffic_owner(scenario, host));
+    };
     observer.network.begins = [&](std::uint32_t id, const NetworkObserver::Message& message) {
-        use.begins(id, message.route, message.since);
+        use.begins(id, message.route, message.since,
+                   owners[static_cast<std::size_t>(message.from)]);
     };
     observer.network.drains = [&](std::uint32_t id, Bytes sent) {
         use.drains(id, sent, simulation->now());
     };
-    observer.network.carries = [&](const Route& route, Bytes bytes, Duration busy) {
-        use.carries(route, bytes, busy);
-    };
+    // What is carried has no owner, so that several jobs are watched message by message.
+    if (!has_other_traffic(scenario))
+        observer.network.carries = [&](const Route& route, Bytes bytes, Duration busy) {
+            use.carries(route, bytes, busy);
+        };
     return run_or_stop(scenario, options, &observer);
 }
 

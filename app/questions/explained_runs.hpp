@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/measures/link_use.hpp"
@@ -54,7 +55,10 @@ Scenario cut_to(Scenario scenario, const RunExtent& extent);
 /// Returns the results in the order of the scenarios. Throws ExplanationStopped.
 std::vector<Metrics> run_explained(const std::vector<Scenario>& scenarios,
                                    const ExplainOptions& options);
-/// Notes the use of links. Throws ExplanationStopped.
+/// Returns whose messages are on the links: the main job, the others and "background"; none if
+/// there is the main job alone.
+std::vector<std::string> traffic_owners(const Scenario& scenario);
+/// Notes the use of links, by the owners in that order. Throws ExplanationStopped.
 Metrics run_watched(const Scenario& scenario, const ExplainOptions& options, LinkUse& use);
 
 }  // namespace paceline

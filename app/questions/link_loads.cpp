@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/questions/explained_runs.hpp"
 #include "app/run/link_names.hpp"
 #include "app/run/seats.hpp"
 
@@ -38,11 +39,16 @@ LinkLoads link_loads(const Scenario& scenario, const Metrics& run, const LinkUse
     const Fabric fabric = fabric_of(scenario);
     const Time end{from_seconds(run.sim_time_s)};
     const int nodes = scenario.cluster.fabric_nodes;
+    const std::vector<std::string> owners = traffic_owners(scenario);
     for (LinkId link = 0; link < fabric.links.size(); ++link) {
         const LinkLabel label = fabric.label(link);
         LinkLoad load = load_of(run, fabric.links[link], use.bytes(link), use.busy(link, end));
         load.number = link;
         load.name = name_of_link(label, nodes);
+        const auto all = static_cast<double>(use.bytes(link).count);
+        for (std::size_t owner = 0; owner < owners.size() && all > 0; ++owner)
+            load.by_job.emplace_back(owners[owner],
+                                     static_cast<double>(use.bytes_of(owner, link).count) / all);
         add_link(loads, kind_of_link(label, nodes), load);
     }
     for (LinkKind& kind : loads.kinds) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/measures/link_use.hpp"
@@ -17,6 +18,7 @@ struct LinkLoad {
     double busy = 0;  // share of the run's time in which it carries traffic
     double used = 0;  // share of what it could have carried in the whole run
     double bytes_per_step = 0;
+    std::vector<std::pair<std::string, double>> by_job{};  // shares of the bytes, if several send
 };
 
 /// All links with the same role.

@@ -87,6 +87,10 @@ std::optional<double> SearchedPoints::column(const Candidate& candidate) const {
     return has_values(metrics) ? column_value(column_, metrics) : std::nullopt;
 }
 
+const Metrics* SearchedPoints::metrics(const Candidate& candidate) const {
+    return candidate.point ? &results_.at(candidate.point->resolved) : nullptr;
+}
+
 std::string SearchedPoints::why_empty(const Candidate& candidate) const {
     if (!candidate.point) return "refused: " + candidate.refusal;
     const Metrics& metrics = results_.at(candidate.point->resolved);

@@ -60,6 +60,8 @@ class SearchedPoints {
 
     /// Returns the column of a candidate that was run, if it has a value.
     [[nodiscard]] std::optional<double> column(const Candidate& candidate) const;
+    /// Returns the result of a candidate that was run, or null if it was refused.
+    [[nodiscard]] const Metrics* metrics(const Candidate& candidate) const;
     /// Returns why it has none; empty if it has one.
     [[nodiscard]] std::string why_empty(const Candidate& candidate) const;
 

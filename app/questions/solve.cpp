@@ -69,17 +69,6 @@ void check_target(const SolveQuestion& question) {
     check_share(question);
 }
 
-VariedQuantity varied_of(const SolveQuestion& question) {
-    check_column(question.column);
-    check_target(question);
-    VariedQuantity varied = read_varied_quantity(question.vary);
-    for (const std::string& setting : question.settings)
-        if (at_or_below(path_of(setting), varied.path))
-            refuse_search("--set " + path_of(setting),
-                          "is also what --vary moves; remove one of the two");
-    return varied;
-}
-
 Subject other_subject(const SolveQuestion& question, const VariedQuantity& varied) {
     Subject other{question.settings, question.picks, true};
     for (const std::string& setting : question.against) {
@@ -190,6 +179,17 @@ class Comparison {
         return sides;
     }
 
+    // Returns the points of the scenario itself that were run at these values.
+    [[nodiscard]] std::vector<SolvedPoint> ran(const std::vector<Sample>& samples) const {
+        std::vector<SolvedPoint> ran;
+        for (const Sample& sample : samples) {
+            Candidate candidate = points_.candidate(main_, sample.x);
+            if (const Metrics* const metrics = points_.metrics(candidate))
+                ran.push_back({sample.x, std::move(*candidate.point), *metrics});
+        }
+        return ran;
+    }
+
     // Returns each warning of the points at these values once.
     [[nodiscard]] std::vector<std::string> warnings(const std::vector<double>& values) const {
         std::vector<std::string> lines;
@@ -272,9 +272,20 @@ bool nothing_but_gaps(const Changes& found) {
 
 }  // namespace
 
+VariedQuantity check_question(const SolveQuestion& question) {
+    check_column(question.column);
+    check_target(question);
+    VariedQuantity varied = read_varied_quantity(question.vary);
+    for (const std::string& setting : question.settings)
+        if (at_or_below(path_of(setting), varied.path))
+            refuse_search("--set " + path_of(setting),
+                          "is also what --vary moves; remove one of the two");
+    return varied;
+}
+
 std::vector<std::string> solve_warnings(const SolveQuestion& question,
                                         const ScenarioText& scenario) {
-    const VariedQuantity varied = varied_of(question);
+    const VariedQuantity varied = check_question(question);
     const Comparison comparison(question, scenario, varied, {});
     (void)comparison.check_ends(varied);
     return comparison.warnings({varied.from, varied.to});
@@ -284,7 +295,7 @@ Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
                const Evaluate& evaluate) {
     Solution solution;
     VariedQuantity& varied = solution.varied;
-    varied = varied_of(question);
+    varied = check_question(question);
     Comparison comparison(question, scenario, varied, evaluate);
     if (comparison.check_ends(varied)) varied.kind = QuantityKind::whole_number;
     solution.search = search_of(question, varied);
@@ -302,6 +313,7 @@ Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
         [&](const std::vector<double>& values) { return comparison.predicted_sides(values); },
         solution.search);
     if (!nothing_but_gaps(predicted)) solution.closed_form = std::move(predicted);
+    solution.ran = comparison.ran(solution.found.samples);
     solution.points = comparison.points().size();
     solution.kept = comparison.points().kept();
     return solution;

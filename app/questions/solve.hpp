@@ -43,6 +43,13 @@ struct SolveQuestion {
     double tolerance = 1e-4;
 };
 
+/// A point of the scenario that was run, with the varied quantity at this value.
+struct SolvedPoint {
+    double value;
+    Point point;
+    Metrics metrics;
+};
+
 struct Solution {
     VariedQuantity varied;
     Search search;
@@ -51,9 +58,14 @@ struct Solution {
     Changes found;
     std::map<double, std::string> why_gap;
     std::optional<Changes> closed_form;
-    std::size_t points = 0;  // that were evaluated
-    std::size_t kept = 0;    // number of them from an earlier run
+    std::vector<SolvedPoint> ran{};  // of the scenario itself, by increasing value
+    std::size_t points = 0;          // that were evaluated
+    std::size_t kept = 0;            // number of them from an earlier run
 };
+
+/// Returns the varied quantity of a question. Throws ConfigError if the question is wrong, whatever
+/// the scenario.
+VariedQuantity check_question(const SolveQuestion& question);
 
 /// Returns what there is to warn of at both ends of the range, in both scenarios. Runs nothing.
 /// Throws ConfigError.

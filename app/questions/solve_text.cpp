@@ -96,47 +96,56 @@ std::string turn(const Wording& wording, const Change& change) {
                        change.after == Side::above ? "above" : "below", wording.target());
 }
 
+// Says where a change is.
+std::string place_of(const Wording& wording, const Change& change) {
+    const std::string first = wording.value(change.first.x);
+    const std::string last = wording.value(change.last.x);
+    switch (change.kind) {
+        case ChangeKind::crossing:
+            return wording.whole() ? fmt::format("from {} on", last)
+                                   : fmt::format("at {}", wording.value(change.at));
+        case ChangeKind::jump:
+            return fmt::format("between {} and {}", first, last);
+        case ChangeKind::hidden:
+            return fmt::format("somewhere between {} and {}, hidden by a gap", first, last);
+        case ChangeKind::equal:
+            break;
+    }
+    return change.first.x == change.last.x ? fmt::format("at {} exactly", first)
+                                           : fmt::format("from {} to {}", first, last);
+}
+
+// Says what the column does there.
+std::string what_changes(const Wording& wording, const Change& change) {
+    if (change.kind != ChangeKind::equal)
+        return turn(wording, change) + (change.kind == ChangeKind::jump ? " in a jump" : "");
+    return fmt::format("{}{} before it, {} after it",
+                       change.first.x == change.last.x ? "" : "equal; ",
+                       wording.relation(change.before), wording.relation(change.after));
+}
+
 std::string answer(const SolveQuestion& question, const Wording& wording, const Change& change) {
     const std::string first = wording.value(change.first.x);
     const std::string last = wording.value(change.last.x);
-    const std::string& column = question.column;
-    const std::string beside =
-        fmt::format("{} before it, {} after it", wording.relation(change.before),
-                    wording.relation(change.after));
-    std::string line;
-    switch (change.kind) {
-        case ChangeKind::crossing:
-            line = wording.whole()
-                       ? fmt::format("from {} on: {} {}", last, column, turn(wording, change))
-                       : fmt::format("at {}: {} {}", wording.value(change.at), column,
-                                     turn(wording, change));
-            break;
-        case ChangeKind::jump:
-            line = fmt::format("between {} and {}: {} {} in a jump", first, last, column,
-                               turn(wording, change));
-            break;
-        case ChangeKind::hidden:
-            line = fmt::format("somewhere between {} and {}, hidden by a gap: {} {}", first, last,
-                               column, turn(wording, change));
-            break;
-        case ChangeKind::equal:
-            line = change.first.x == change.last.x
-                       ? fmt::format("at {} exactly: {}", first, beside)
-                       : fmt::format("from {} to {}: equal; {}", first, last, beside);
-            break;
-    }
+    std::string line = place_of(wording, change) + ": ";
+    if (change.kind != ChangeKind::equal) line += question.column + " ";
+    line += what_changes(wording, change);
     line += fmt::format("\n  {}: {}\n", first, wording.both(change.first));
     if (change.first.x == change.last.x) return line;
     return line + fmt::format("  {}: {}\n", last, wording.both(change.last));
 }
 
+// The first and the last sample whose sides are known. Requires that there is one.
+std::pair<const Sample&, const Sample&> known_ends(const Changes& found) {
+    const auto known = [](const Sample& s) { return s.side() != Side::gap; };
+    const auto reversed = std::views::reverse(found.samples);
+    return {*std::ranges::find_if(found.samples, known), *std::ranges::find_if(reversed, known)};
+}
+
 std::string no_answer(const Wording& wording, const Solution& solution) {
     const Changes& found = solution.found;
     if (!found.closest) return "no value is known anywhere in the range; the gaps below say why\n";
-    const auto known = [](const Sample& s) { return s.side() != Side::gap; };
-    const Sample& first = *std::ranges::find_if(found.samples, known);
-    const auto reversed = std::views::reverse(found.samples);
-    const Sample& last = *std::ranges::find_if(reversed, known);
+    const auto [first, last] = known_ends(found);
     return fmt::format("nowhere{}: {} from {} to {}\n  {}: {}\n  {}: {}\n  closest at {}: {}\n",
                        found.gaps.empty() ? "" : " where it is known",
                        wording.relation(first.side()), wording.value(first.x),
@@ -307,6 +316,33 @@ std::string_view name_of(ChangeKind kind) {
             break;
     }
     return "hidden";
+}
+
+std::vector<ShortAnswer> short_answers(const SolveQuestion& question, const Solution& solution) {
+    const Wording wording(question, solution);
+    const Changes& found = solution.found;
+    if (!found.closest)
+        return {{"unknown", "nowhere",
+                 found.gaps.empty() ? "no value is known"
+                                    : solution.why_gap.at(found.gaps.front().first)}};
+    if (found.changes.empty()) {
+        const auto [first, last] = known_ends(found);
+        return {{"nowhere", "nowhere",
+                 fmt::format("{} from {} to {}", wording.relation(first.side()),
+                             wording.value(first.x), wording.value(last.x)),
+                 std::nullopt, found.closest->at.left}};
+    }
+    std::vector<ShortAnswer> answers;
+    for (const Change& change : found.changes) {
+        const bool is_first_nearer =
+            !wording.whole() && change.before != Side::gap &&
+            std::abs(change.first.difference()) < std::abs(change.last.difference());
+        const Sample& nearer = is_first_nearer ? change.first : change.last;
+        answers.push_back({std::string(name_of(change.kind)), place_of(wording, change),
+                           what_changes(wording, change),
+                           wording.whole() ? change.last.x : change.at, nearer.at.left});
+    }
+    return answers;
 }
 
 std::string solution_text(const SolveQuestion& question, const Solution& solution) {

@@ -1,8 +1,10 @@
 // Formats the result of `paceline solve`, for people and for programs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/questions/solve.hpp"
 
@@ -10,6 +12,18 @@ namespace paceline {
 
 /// Returns "crossing", "jump", "equal" or "hidden".
 std::string_view name_of(ChangeKind kind);
+
+/// An answer in short.
+struct ShortAnswer {
+    std::string kind;               // name_of(ChangeKind), "nowhere" or "unknown"
+    std::string place;              // "at 18.79Gbps", "from 12 on", "between 2 and 4"
+    std::string what;               // "rises above 0.9", or what holds everywhere
+    std::optional<double> at{};     // of the varied quantity; whole numbers: the first one after it
+    std::optional<double> value{};  // of the column, at `at` or beside it
+};
+
+/// Returns each answer, or the one that there is none.
+std::vector<ShortAnswer> short_answers(const SolveQuestion& question, const Solution& solution);
 
 /// Returns the question in words, the answers, the values of the grid, and the cost.
 std::string solution_text(const SolveQuestion& question, const Solution& solution);

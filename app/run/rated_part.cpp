@@ -19,6 +19,15 @@ std::int64_t steps_of(const Scenario& scenario, double iterations) {
     return static_cast<std::int64_t>(iterations / scenario.algorithm.computing + 1e-6);
 }
 
+// The time of a collective is what a step takes besides computing, as nccl-tests have no computing.
+void add_bandwidths(Metrics& metrics, const Scenario& scenario) {
+    const AlgorithmChoice& algorithm = scenario.algorithm;
+    if (!algorithm.bus_share || !metrics.exposed_comm_s || !(*metrics.exposed_comm_s > 0)) return;
+    const Bytes size = algorithm.contribution(*scenario.workload.layout, 0, 0);
+    metrics.algbw_gb_per_s = static_cast<double>(size.count) * 1e-9 / *metrics.exposed_comm_s;
+    metrics.busbw_gb_per_s = *metrics.algbw_gb_per_s * algorithm.bus_share(metrics.devices);
+}
+
 }  // namespace
 
 std::function<bool(std::int64_t)> periods_of(const Scenario& scenario) {
@@ -54,6 +63,7 @@ void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
     metrics.compression_ratio = compression_ratio(scenario, rated.first, rated.last);
     if (const auto memory = device_memory(scenario))
         metrics.memory_gb = static_cast<double>(memory->count) * 1e-9;
+    add_bandwidths(metrics, scenario);
     if (scenario.price && metrics.total_sent_gb && metrics.total_received_gb)
         metrics.cost = scenario.price->up_per_gb * *metrics.total_sent_gb +
                        scenario.price->down_per_gb * *metrics.total_received_gb;

@@ -21,6 +21,7 @@ constexpr auto axes_with_a_column = std::to_array<std::string_view>({"algorithm"
 struct Column {
     std::string_view name;
     std::optional<double> (*value)(const Metrics& m);
+    bool where_known = false;  // tables in which no row has a value leave it out
 };
 
 // The numeric columns, which follow the names and the outcome of a point.
@@ -73,7 +74,25 @@ constexpr auto result_columns = std::to_array<Column>({
     {"cost", [](const Metrics& m) { return m.cost; }},
     {"sent_gb_to_target", [](const Metrics& m) { return m.sent_gb_to_target; }},
     {"memory_gb", [](const Metrics& m) { return m.memory_gb; }},
+    {"algbw_gb_per_s", [](const Metrics& m) { return m.algbw_gb_per_s; }, true},
+    {"busbw_gb_per_s", [](const Metrics& m) { return m.busbw_gb_per_s; }, true},
+    {"slowdown", [](const Metrics& m) { return m.slowdown; }, true},
 });
+
+bool has_a_value(const RanPoints& ran, const Column& column) {
+    for (const RanPoint& point : ran.points)
+        for (std::size_t job = 0; job < point.jobs.size(); ++job)
+            if (column.value(point.metrics(job))) return true;
+    return false;
+}
+
+// Returns the columns of the tables of these points.
+std::vector<Column> columns_of(const RanPoints& ran) {
+    std::vector<Column> columns;
+    for (const Column& column : result_columns)
+        if (!column.where_known || has_a_value(ran, column)) columns.push_back(column);
+    return columns;
+}
 
 bool has_a_column(const Axis& axis) {
     return std::ranges::find(axes_with_a_column, axis.path) != axes_with_a_column.end();
@@ -129,7 +148,8 @@ std::string results_csv(const RanPoints& ran) {
     if (ran.several_jobs()) header.emplace_back("job");
     std::ranges::move(axis_headers(ran.axes, no_axis), std::back_inserter(header));
     for (const char* name : {"algorithm", "nodes", "outcome"}) header.emplace_back(name);
-    for (const Column& column : result_columns) header.emplace_back(column.name);
+    const std::vector<Column> columns = columns_of(ran);
+    for (const Column& column : columns) header.emplace_back(column.name);
     std::string text = csv_row(header);
     for (const RanPoint& point : ran.points)
         for (std::size_t job = 0; job < point.jobs.size(); ++job) {
@@ -141,7 +161,7 @@ std::string results_csv(const RanPoints& ran) {
             row.push_back(csv_field(point.jobs[job].algorithm));
             row.push_back(fmt::format("{}", m.nodes));
             row.push_back(csv_field(m.outcome));
-            for (const Column& column : result_columns) row.push_back(csv_field(column.value(m)));
+            for (const Column& column : columns) row.push_back(csv_field(column.value(m)));
             text += csv_row(row);
         }
     return text;
@@ -175,25 +195,26 @@ std::string timeline_csv(const RanPoints& ran) {
 
 namespace {
 
-std::vector<std::string> summary_header(const RanPoints& ran, std::size_t seed) {
+std::vector<std::string> summary_header(const RanPoints& ran, const std::vector<Column>& columns,
+                                        std::size_t seed) {
     std::vector<std::string> header = axis_headers(ran.axes, seed);
     if (ran.several_jobs()) header.insert(header.begin(), "job");
     for (const char* name : {"algorithm", "nodes", "points"}) header.emplace_back(name);
-    for (const Column& column : result_columns)
+    for (const Column& column : columns)
         for (const char* what : {"mean", "sd", "count"})
             header.push_back(fmt::format("{}_{}", column.name, what));
     return header;
 }
 
-std::string summary_row(const RanPoints& ran, const Seeds& seeds, std::size_t job,
-                        std::size_t seed) {
+std::string summary_row(const RanPoints& ran, const std::vector<Column>& columns,
+                        const Seeds& seeds, std::size_t job, std::size_t seed) {
     const RanPoint& first = *seeds.front();
     std::vector<std::string> row = axis_fields(ran.axes, first.choice, seed);
     if (ran.several_jobs()) row.insert(row.begin(), csv_field(first.jobs[job].name));
     row.push_back(csv_field(first.jobs[job].algorithm));
     row.push_back(fmt::format("{}", first.metrics(job).nodes));
     row.push_back(fmt::format("{}", seeds.size()));
-    for (const Column& column : result_columns) {
+    for (const Column& column : columns) {
         std::vector<double> values;
         for (const RanPoint* point : seeds)
             if (job < point->jobs.size())
@@ -211,10 +232,11 @@ std::string summary_row(const RanPoints& ran, const Seeds& seeds, std::size_t jo
 std::optional<std::string> summary_csv(const RanPoints& ran) {
     const std::size_t seed = ran.axis("seed");
     if (seed == no_axis) return std::nullopt;
-    std::string text = csv_row(summary_header(ran, seed));
+    const std::vector<Column> columns = columns_of(ran);
+    std::string text = csv_row(summary_header(ran, columns, seed));
     for (const Seeds& seeds : by_all_but_the_seed(ran))
         for (std::size_t job = 0; job < seeds.front()->jobs.size(); ++job)
-            text += summary_row(ran, seeds, job, seed);
+            text += summary_row(ran, columns, seeds, job, seed);
     return text;
 }
 

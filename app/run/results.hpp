@@ -11,7 +11,8 @@
 
 namespace paceline {
 
-/// Returns the numeric columns of results.csv except `point` and `nodes`.
+/// Returns the numeric columns of results.csv except `point` and `nodes`. Tables leave some of them
+/// out where no row has a value.
 std::vector<std::string_view> column_names();
 
 /// Returns the value of a column; nothing if it is empty. Requires the name of such a column.

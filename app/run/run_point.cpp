@@ -150,10 +150,9 @@ void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes)
                         scenario.algorithm.run(cluster.worker(rank)));
 }
 
-}  // namespace
-
-Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
-                  const Observer* observer) {
+// Runs the main job, with all others on the network or without them.
+Metrics run_main(const Scenario& scenario, Progress* progress, SpinLimit spin,
+                 const Observer* observer, bool with_others) {
     Simulation simulation;
     simulation.limit_resumptions(resumption_limit(scenario, spin));
     simulation.report_to(progress);
@@ -185,7 +184,8 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     Cluster cluster(network, std::move(job));
     marks.watch(cluster);
     if (log) log->watch(cluster);
-    const Others others(scenario, network, seats, observer);
+    std::optional<Others> others;
+    if (with_others) others.emplace(scenario, network, seats, observer);
     Processes processes(simulation);
     std::optional<WorkerProcesses> worker_processes;
     if (choice.failures)
@@ -204,7 +204,7 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
                    [&] { return tally_of_run(simulation, network, cluster); });
     Metrics metrics =
         measure(simulation, network, cluster, ended.end, finished, facts_of(scenario), rated);
-    metrics.other_jobs = others.measured();
+    if (others) metrics.other_jobs = others->measured();
     if (!ended.divergence.empty()) {
         metrics.outcome = "diverged";
         metrics.outcome_details = ended.divergence;
@@ -220,6 +220,58 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
     if (const auto model = model_step_time(scenario, steps.first, steps.last))
         metrics.model_step_time_s = to_seconds(*model) / scenario.algorithm.computing;
     add_ratio_and_cost(metrics, scenario);
+    return metrics;
+}
+
+Task<> wait_until(Simulation& simulation, Time end) {
+    co_await simulation.sleep(end - simulation.now());
+}
+
+// Runs another job as beside the main one, on the same wires and for the same time, but without the
+// main job and everything else.
+Metrics run_other_alone(const Scenario& scenario, std::size_t other, Time end, Progress* progress,
+                        SpinLimit spin) {
+    Simulation simulation;
+    simulation.limit_resumptions(resumption_limit(scenario, spin));
+    simulation.report_to(progress);
+    const Seats seats = take_seats(scenario);
+    Fabric fabric = fabric_of(scenario, seats);
+    const std::vector<Access> accesses = own_links(scenario, fabric, seats);
+    const RandomStreams random(scenario.seed);
+    Network network(simulation, std::move(fabric), transport_of(scenario.cluster), random);
+    LinkProcesses link_processes(network, random);
+    begin_access(link_processes, scenario.cluster.access, accesses);
+    const OtherJob job(scenario.other_jobs[other],
+                       NetworkPart(network, seats.first_host[other + 1]), nullptr);
+    Processes clock(simulation);
+    clock.spawn("clock", wait_until(simulation, end));
+    run_to_its_end(simulation, network, end);
+    return job.measured();
+}
+
+void add_slowdown(Metrics& shared, const Metrics& alone) {
+    if (shared.step_time_s && alone.step_time_s && *alone.step_time_s > 0)
+        shared.slowdown = *shared.step_time_s / *alone.step_time_s;
+}
+
+// Every run is on the wires of all jobs, so that routes of equal cost are drawn alike.
+void add_slowdowns(Metrics& metrics, const Scenario& scenario, Progress* progress, SpinLimit spin) {
+    if (metrics.failed()) return;
+    const bool is_alone = scenario.other_jobs.empty() && scenario.cluster.background.empty();
+    add_slowdown(metrics, is_alone ? metrics : run_main(scenario, progress, spin, nullptr, false));
+    for (std::size_t i = 0; i < metrics.other_jobs.size(); ++i)
+        add_slowdown(
+            metrics.other_jobs[i],
+            run_other_alone(scenario, i, Time{from_seconds(metrics.sim_time_s)}, progress, spin));
+    if (progress != nullptr && progress->stop) metrics.outcome = "stopped";  // amid these runs
+}
+
+}  // namespace
+
+Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
+                  const Observer* observer) {
+    Metrics metrics = run_main(scenario, progress, spin, observer, true);
+    if (scenario.alone) add_slowdowns(metrics, scenario, progress, spin);
     return metrics;
 }
 

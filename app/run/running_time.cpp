@@ -176,8 +176,11 @@ std::optional<double> expected_seconds(const Scenario& scenario) {
     const double step_s = (scenario.training ? seconds_per_trained_step : seconds_per_step) +
                           (pieces - 1) * seconds_per_piece +
                           cold_share(workers) * seconds_per_cold_event;
-    return seconds_per_run + workers * (seconds_per_worker + *steps * step_s) +
-           seconds_of_messages(scenario, messages.value_or(0)) + training_seconds(scenario, *steps);
+    const bool runs_twice = scenario.alone && scenario.shares_network();
+    return (runs_twice ? 2 : 1) *
+           (seconds_per_run + workers * (seconds_per_worker + *steps * step_s) +
+            seconds_of_messages(scenario, messages.value_or(0)) +
+            training_seconds(scenario, *steps));
 }
 
 double seconds_to_generate(Bytes data) {

@@ -76,16 +76,18 @@ void check_accuracy_wanted(const ObjectReader& read, const DataShape& data) {
         p->refuse("is for classes and text; a predicted number is neither right nor wrong");
 }
 
-// Refuses what "measure" says beside "skip": it is of values.
+// Refuses what "measure" says beside "skip" and "alone": it is of values.
 void refuse_evaluations(const Place& measure) {
     for (const auto& [key, value] : measure.json->items())
-        if (key != "skip")
+        if (key != "skip" && key != "alone")
             measure.child(key, value)
                 .refuse("nothing is trained; give the workload a \"model\" and \"data\"");
 }
 
-void read_skip(const Place& measure, Scenario& scenario) {
-    scenario.skip = read_measurement(measure).skip;
+void read_rating(const Place& measure, Scenario& scenario) {
+    const Measurement measurement = read_measurement(measure);
+    scenario.alone = measurement.alone;
+    scenario.skip = measurement.skip;
     if (scenario.skip == 0) return;
     const Place skip = *ObjectReader(measure, measurement_keys()).optional("skip");
     if (const auto steps = scenario.steps(); steps && scenario.skip >= *steps)
@@ -353,7 +355,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
                             stop_key_table);
     scenario.stop = read_stop(stop, scenario.workload);
     read_learning(read, stop, scenario);
-    if (const auto p = read.optional("measure")) read_skip(*p, scenario);
+    if (const auto p = read.optional("measure")) read_rating(*p, scenario);
     check_epochs(scenario, algorithm);
     if (const auto p = read.optional("price")) scenario.price = read_price(*p);
     if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);

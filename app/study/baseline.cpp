@@ -29,6 +29,7 @@ Scenario baseline_of(const Scenario& scenario) {
     baseline.algorithm =
         read_algorithm({&algorithm, &nowhere, "algorithm"}, {{1, 1}, scenario.training->optimizer});
     baseline.other_jobs.clear();
+    baseline.alone = false;
     baseline.price.reset();
     baseline.stop = {};
     baseline.stop.iterations = scenario.steps().value_or(1) * workers;

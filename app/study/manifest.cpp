@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "app/host/version.hpp"
+#include "app/study/point_key.hpp"
 
 namespace paceline {
 
@@ -16,6 +17,7 @@ std::string manifest_json(const Study& study, const std::vector<PointResult>& re
     Json json;
     json["program"] = "paceline";
     json["version"] = version;
+    json["build"] = program_hash();
     json["scenario"] = study.file;
     json["title"] = study.title;
     json["jobs"] = info.jobs;

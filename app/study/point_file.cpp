@@ -28,7 +28,8 @@ void visit_metrics(Fields& fields, Visit visit) {
            speedup_to_target, decode_failures, waiting_stragglers, waiting_network, waiting_dead,
            staleness, participation, rounds, bytes_sent_per_client, bytes_received_per_client,
            deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
-           sent_gb_to_target, memory_gb, timeline, job, other_jobs, events] = fields;
+           sent_gb_to_target, memory_gb, algbw, busbw, slowdown, timeline, job, other_jobs,
+           events] = fields;
     visit("nodes", nodes);
     visit("devices", devices);
     visit("outcome", outcome);
@@ -77,6 +78,9 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("cost", cost);
     visit("sent_gb_to_target", sent_gb_to_target);
     visit("memory_gb", memory_gb);
+    visit("algbw_gb_per_s", algbw);
+    visit("busbw_gb_per_s", busbw);
+    visit("slowdown", slowdown);
     visit("timeline", timeline);
     visit("job", job);
     visit("other_jobs", other_jobs);

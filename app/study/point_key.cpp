@@ -13,8 +13,13 @@ namespace paceline {
 
 namespace fs = std::filesystem;
 
+const std::string& program_hash() {
+    static const std::string hash = content_hash_of(program_file());
+    return hash;
+}
+
 const std::string& program_name() {
-    static const std::string name = fmt::format("{} {}", version, content_hash_of(program_file()));
+    static const std::string name = fmt::format("{} {}", version, program_hash());
     return name;
 }
 

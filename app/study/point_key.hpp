@@ -19,7 +19,10 @@
 
 namespace paceline {
 
-/// Identifies this build by its version and a hash of its file.
+/// Returns a hash of this build's file.
+const std::string& program_hash();
+
+/// Identifies this build by its version and that hash.
 const std::string& program_name();
 
 class PointKeys {

@@ -105,7 +105,7 @@ void OwnFolder::refuse_another(const std::string& scenario_file) const {
 
 std::string hash_of_tables(const fs::path& folder) {
     std::string hashes;
-    for (const char* name : {"results.csv", "timeline.csv", "links.csv"})
+    for (const char* name : {"results.csv", "timeline.csv", "links.csv", "answers.csv"})
         hashes += is_regular(folder / name) ? content_hash_of(folder / name) : "none";
     return hashes;
 }

@@ -50,7 +50,8 @@ struct StudyOutcome {
 StudyOutcome run_study(const Study& study, const StudyOptions& options);
 
 /// Writes results.csv, table.txt and manifest.json, timeline.csv if anything trains, and
-/// summary.csv if the seed is an axis. Removes files of these names that an earlier study left.
+/// summary.csv if the seed is an axis. Removes files of these names that an earlier study left, and
+/// answers.csv.
 /// Points that were not run have no rows. Throws OutputError.
 void write_results(const std::filesystem::path& folder, const Study& study,
                    const std::vector<PointResult>& results, const RunInfo& info);

@@ -94,7 +94,10 @@ std::string fault_of_numbers(const Metrics& m) {
         {"cost", m.cost},
         {"time_to_target_s", m.time_to_target_s},
         {"sent_gb_to_target", m.sent_gb_to_target},
-        {"memory_gb", m.memory_gb}};
+        {"memory_gb", m.memory_gb},
+        {"algbw_gb_per_s", m.algbw_gb_per_s},
+        {"busbw_gb_per_s", m.busbw_gb_per_s},
+        {"slowdown", m.slowdown}};
     for (const auto& [name, number] : numbers)
         if (std::string fault = finite(name, number); !fault.empty()) return fault;
     return {};

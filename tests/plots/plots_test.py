@@ -18,8 +18,8 @@ import xml.etree.ElementTree as xml
 ANALYSIS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analysis")
 sys.path.insert(0, ANALYSIS)
 
-from plots import (bands, bandwidth, breakdown, common, convergence, fonts, heatmap, links, plot, quantities, speedup,
-                   style)
+from plots import (answers, bands, bandwidth, breakdown, common, convergence, fonts, heatmap, links, plot, quantities,
+                   speedup, style)
 
 COLUMNS = ["iterations", "sim_time_s", "step_time_s", "compute_s", "exposed_comm_s", "model_step_time_s", "speedup", "efficiency",
            "waiting_stragglers_share", "waiting_network_share", "waiting_dead_share", "away_share",
@@ -100,6 +100,19 @@ def training_study(seeds=(1, 2, 3)):
                 folder.evaluation(point, sim_time_s=k * pace, iteration=k, train_loss=math.exp(-k) * seed,
                                   test_loss=1 + seed, test_accuracy=0.1 * seed + 0.1 * k)
     return folder.write()
+
+
+def answers_study(values=("1Gbps", "2Gbps", "4Gbps", "8Gbps", "64Gbps"), target="0.5"):
+    """Returns a folder of solve --out with two methods: one meets 0.5 at 2 Gbps, the other nowhere."""
+    folder = Folder(["cluster.fabric.link.bandwidth"], "which bandwidth?")
+    for algorithm, at_1 in (("near", 0.25), ("far", 0.001)):
+        for text in values:
+            folder.point([text], algorithm, 4, efficiency=at_1 * float(text[:-4]), step_time_s=1)
+    path = "cluster.fabric.link.bandwidth"
+    folder.write().table("answers.csv", ["algorithm", *answers.FIELDS],
+                         [["near", path, "efficiency", target, "crossing", "2Gbps", 2e9, 0.5, "rises above 0.5"],
+                          ["far", path, "efficiency", target, "nowhere", "", "", 0.064, "below 0.5"]])
+    return folder
 
 
 def links_study(links=30):
@@ -507,6 +520,35 @@ class Figures(unittest.TestCase):
         self.assertEqual(len(links.draw(links_of_jobs_study(6).study(), options("links")).axes), 6)
         with self.assertRaisesRegex(common.Misfit, "^7 points are more than 6; choose some with --where other_jobs=F$"):
             links.draw(links_of_jobs_study(7).study(), options("links"))
+
+    def test_answers_are_marked_on_the_lines_of_their_methods(self):
+        figure = answers.draw(answers_study().study(), options("answers"))
+        panel, = figure.axes
+        lines = {tuple(line.get_ydata()): line for line in panel.lines if len(line.get_xdata()) == 5}
+        self.assertEqual(sorted(lines), [(0.001, 0.002, 0.004, 0.008, 0.064), (0.25, 0.5, 1, 2, 16)])
+        mark, = [line for line in panel.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
+        self.assertEqual((list(mark.get_xdata()), list(mark.get_ydata())), ([2e9], [0.5]))
+        self.assertEqual(mark.get_markeredgecolor(), lines[(0.25, 0.5, 1, 2, 16)].get_color())
+        self.assertEqual([text.get_text() for text in panel.texts], ["2 Gbps"])
+        self.assertEqual(panel.get_xlabel(), "link bandwidth (Gbps)")
+        self.assertEqual(panel.get_xscale(), "log")
+        self.assertIn([0.5, 0.5], [list(line.get_ydata()) for line in panel.lines])  # the target
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        self.assertEqual(labels, ["near", "far", "target 0.5"])
+
+    def test_answers_against_another_scenario_have_no_target(self):
+        panel, = answers.draw(answers_study(("1Gbps", "2Gbps", "3Gbps"), "").study(), options("answers")).axes
+        self.assertNotIn([0.5, 0.5], [list(line.get_ydata()) for line in panel.lines])
+        self.assertEqual(panel.get_xscale(), "linear")
+
+    def test_answers_need_their_file(self):
+        with self.assertRaisesRegex(common.Misfit, "it needs answers.csv, which paceline solve --out writes"):
+            answers.draw(timing_study().study(), options("answers"))
+        folder = answers_study()
+        with open(os.path.join(folder.path, "answers.csv"), "w", encoding="utf-8") as stream:
+            stream.write("a,b\n1,2\n")
+        with self.assertRaisesRegex(common.WrongInput, "is not answers.csv of paceline solve"):
+            answers.draw(folder.study(), options("answers"))
 
     def test_damaged_links_are_refused(self):
         for text, told in (("a,b\n", "is not links.csv"), ("", "is not links.csv"),

@@ -101,6 +101,9 @@ struct AlgorithmChoice : AlgorithmTraits {
     /// Returns the bytes of parameters, gradient and optimizer on a device, if they are not those
     /// that follow from `kept`.
     std::function<Bytes(const StepModelInput&)> memory{};
+    /// Of `collective`: returns the bus bandwidth, as nccl-tests define it, as a share of the bytes
+    /// of the collective per second.
+    std::function<double(int workers)> bus_share{};
     /// The least share of its entries that a sparse method sends; 1: not sparse.
     double least_density = 1;
     /// Vectors of the model's size that each worker holds where it trains: models, momenta,

@@ -61,6 +61,24 @@ void read_method(const Place& place, const WorkerShape& shape, CollectiveOptions
         place.refuse("is for \"broadcast\"; a reduce goes by \"binomial\", \"chain\" or \"ring\"");
 }
 
+// doc/PERFORMANCE.md of NVIDIA/nccl-tests; all-to-all: src/alltoall.cu.
+double bus_share(Operation operation, int workers) {
+    const double others = static_cast<double>(workers - 1) / workers;
+    switch (operation) {
+        case Operation::all_reduce:
+            return 2 * others;
+        case Operation::reduce_scatter:
+        case Operation::all_gather_ring:
+        case Operation::all_gather_bruck:
+        case Operation::all_to_all:
+            return others;
+        case Operation::broadcast:
+        case Operation::reduce:
+            break;
+    }
+    return 1;
+}
+
 AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice;
     CollectiveOptions options;
@@ -90,6 +108,9 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
     choice.run = [options](Worker& worker) { return collective(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
         return wire.weigh(layout.entries());
+    };
+    choice.bus_share = [operation = options.operation](int workers) {
+        return bus_share(operation, workers);
     };
     // Consecutive broadcasts overlap, so only the first has a closed form.
     const bool pipelined = options.operation == Operation::broadcast;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <random>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -39,6 +41,39 @@ TEST_CASE("csv: a text that a spreadsheet would run is marked as a text") {
 TEST_CASE("csv: a number with a sign, and a sign inside a text, stand as they are") {
     for (const char* text : {"-3", "+3", "-1e-3", "-inf", "-0.5", "a=b", "top-k", "'", "it's", ""})
         CHECK(csv_field(text) == text);
+}
+
+TEST_CASE("csv: rows are read as RFC 4180 says") {
+    using Rows = std::vector<std::vector<std::string>>;
+    CHECK(csv_rows("").empty());
+    CHECK(csv_rows("a,b\n1,2\n") == Rows{{"a", "b"}, {"1", "2"}});
+    CHECK(csv_rows("a,b\n1,") == Rows{{"a", "b"}, {"1", ""}});
+    CHECK(csv_rows(",\n\nx\n") == Rows{{"", ""}, {""}, {"x"}});
+    CHECK(csv_rows("\"a,b\",\"say \"\"no\"\"\"\n\"two\nlines\"\n") ==
+          Rows{{"a,b", "say \"no\""}, {"two\nlines"}});
+    CHECK(csv_rows("\"'=1+1\",it's,'\n") == Rows{{"=1+1", "it's", "'"}});
+}
+
+TEST_CASE("csv, property: every text and every row reads back as it was written") {
+    std::mt19937_64 rng(2);
+    constexpr std::string_view letters = "ab,\"\n\r'=+-@\t1. ";
+    const auto up_to = [&](std::size_t most) { return static_cast<std::size_t>(rng() % most); };
+    for (int i = 0; i < 5'000; ++i) {
+        std::vector<std::vector<std::string>> rows(1 + up_to(4));
+        std::string text;
+        for (std::vector<std::string>& row : rows) {
+            row.resize(1 + up_to(4));
+            std::vector<std::string> fields;
+            for (std::string& field : row) {
+                for (std::size_t length = up_to(6); length > 0; --length)
+                    field += letters[up_to(letters.size())];
+                fields.push_back(csv_field(field));
+            }
+            text += csv_row(fields);
+        }
+        CAPTURE(text);
+        CHECK(csv_rows(text) == rows);
+    }
 }
 
 TEST_CASE("csv: a number has its shortest form") {

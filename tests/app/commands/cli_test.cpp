@@ -628,6 +628,59 @@ TEST_CASE("command line: a point that fails is told, the results are whole, and 
     CHECK(Json::parse(content(shell.path("o/manifest.json"))).at("points").size() == 3);
 }
 
+TEST_CASE("command line: compare ends with 0 if results are the same, with 1 if they differ") {
+    const Shell shell;
+    CHECK(shell.run("run small.json --quiet --out a").code == 0);
+    CHECK(shell.run("run small.json --quiet --out b").code == 0);
+    CHECK(shell.run("run small.json --quiet --out c --set workload.gradient=2MB").code == 0);
+
+    const Outcome same = shell.run("compare a b");
+    CHECK(same.code == 0);
+    CHECK(contains(same.out, "The same: 3 rows of "));
+    const Outcome moved = shell.run("compare a c/results.csv");
+    CHECK(moved.code == 1);
+    CHECK(contains(moved.out, "workload.gradient: \"1MB\" -> \"2MB\" (3 points)"));
+    CHECK(contains(moved.out, "bytes_sent_per_node_per_step, nodes 4"));
+    const Json json = Json::parse(shell.run("compare a c --json").out);
+    CHECK(json.at("same") == false);
+    CHECK(json.at("old").at("version") == version);
+    CHECK(json.at("old").at("build") == json.at("new").at("build"));
+    for (const Json& move : json.at("moved"))
+        if (move.at("column") == "bytes_sent_per_node_per_step") CHECK(move.at("relative") == 1);
+}
+
+TEST_CASE("command line: compare refuses what is no result, by its name") {
+    const Shell shell;
+    CHECK(shell.run("run small.json --quiet --out a").code == 0);
+    (void)shell.folder.write("empty/other.csv", "x");
+
+    for (const auto& [what, said] : std::map<std::string, std::string>{
+             {"missing", "missing: no such file or folder"},
+             {"empty", "empty: has no results.csv"},
+             {"small.json", "small.json: is no results.csv of paceline run"}}) {
+        const Outcome outcome = shell.run("compare a " + what);
+        CHECK(outcome.code == 2);
+        CHECK(contains(outcome.err, said));
+        CHECK(shell.run("compare " + what + " a").code == 2);
+    }
+    CHECK(shell.run("compare a").code == 2);
+}
+
+TEST_CASE("command line: every command has its section in the docs' list of commands") {
+    const std::string page = content(fs::path(PACELINE_SOURCE_DIR) / "docs/README.md");
+    const Outcome help = Shell().run("--help");
+    const std::string names = help.out.substr(help.out.find("ubcommands:"));
+    const std::regex line(R"(\n  ([a-z]+) )");
+    std::size_t commands = 0;
+    for (auto i = std::sregex_iterator(names.begin(), names.end(), line);
+         i != std::sregex_iterator(); ++i) {
+        CAPTURE((*i)[1].str());
+        CHECK(contains(page, "$P " + (*i)[1].str()));
+        ++commands;
+    }
+    CHECK(commands == 8);
+}
+
 TEST_CASE("command line: a refused scenario leaves old results as they were") {
     const Shell shell;
     (void)shell.folder.write("o/results.csv", "old");

@@ -15,6 +15,7 @@
 #include "analysis/forms/closed_forms.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/object_reader.hpp"
+#include "app/questions/job_in_front.hpp"
 #include "app/run/run_point.hpp"
 #include "app/study/on_threads.hpp"
 #include "app/study/study_file.hpp"
@@ -294,6 +295,90 @@ TEST_CASE("explain: other traffic is a part, and a cause of the difference from 
     CHECK(part(e, Obstacle::other_traffic) > 1e-3);
     CHECK(e.check.causes.at(0).what == Obstacle::other_traffic);
     CHECK(std::abs(e.check.rest_s) < 1e-9 * e.ladder.front().step_s);
+}
+
+TEST_CASE("explain: of several jobs it says whose bytes fill each link") {
+    const auto with = [](const std::string& nodes) {
+        return explain(study_of(fmt::format(
+            R"({{"cluster": {{"placement": [0, 1, 2, 3]}}, "other_jobs": [
+                 {{"label": "B", "nodes": {}, "workload": {{"gradient": "80MB", "step_time": "10ms"}},
+                   "algorithm": {{"kind": "dense"}}}}]}})",
+            nodes)));
+    };
+    const Explanation shared = with("[0, 1, 2, 3]");  // equal jobs: half of each link
+    REQUIRE(!shared.most_loaded.empty());
+    for (const LinkLoad& load : shared.most_loaded) {
+        REQUIRE(load.by_job.size() == 2);
+        CHECK(load.by_job[0].first == "main");
+        CHECK(load.by_job[1].first == "B");
+        CHECK(load.by_job[0].second == Approx(0.5).epsilon(0.02));
+        CHECK(load.by_job[0].second + load.by_job[1].second == Approx(1).epsilon(1e-12));
+    }
+    CHECK(contains(explanation_text(shared), "bytes of "));
+    CHECK(contains(explanation_text(shared), ": main 5"));
+    const Json json = Json::parse(explanation_json(shared));
+    CHECK(json.at("links").at("most_used").at(0).at("jobs").contains("B"));
+
+    for (const LinkLoad& load : with("[4, 5, 6, 7]").most_loaded) {  // each on links of its own
+        const bool of_main = load.name < "node 4";
+        CHECK(load.by_job.at(of_main ? 0 : 1).second == 1);
+        CHECK(load.by_job.at(of_main ? 1 : 0).second == 0);
+    }
+    const Explanation alone = explain(study_of());
+    CHECK(alone.most_loaded.front().by_job.empty());
+    CHECK_FALSE(contains(explanation_text(alone), "bytes of "));
+}
+
+TEST_CASE("explain: another job is explained as if it were the main one") {
+    const auto pair = [](const std::string& main, const std::string& main_nodes,
+                         const std::string& other, const std::string& other_nodes) {
+        constexpr std::string_view work =
+            R"("workload": {{"gradient": "{}", "step_time": "10ms"}}, "algorithm": {{"kind": "dense"}})";
+        return study_of(fmt::format(
+            R"({{"cluster": {{"placement": {}}}, {}, "other_jobs": [{{"label": "B", "nodes": {}, {}}}]}})",
+            main_nodes, fmt::format(work, main), other_nodes, fmt::format(work, other)));
+    };
+    const Study study = pair("80MB", "[0, 1, 2, 3]", "20MB", "[2, 3, 4]");
+    const Study turned = pair("20MB", "[2, 3, 4]", "80MB", "[0, 1, 2, 3]");
+    const Point b = with_job_in_front(study, study.points.front(), "B");
+    const Explanation of_b = explain({study.file, "", {}, Points({b}), study.sources});
+    const Explanation expected = explain(turned);
+
+    CHECK(b.scenario.job == "B");
+    CHECK(b.scenario.other_jobs.at(0).job == "main");
+    CHECK(of_b.as_is.step_time_s.value() == *expected.as_is.step_time_s);
+    REQUIRE(of_b.parts.size() == expected.parts.size());
+    for (std::size_t i = 0; i < of_b.parts.size(); ++i) {
+        CHECK(of_b.parts[i].what == expected.parts[i].what);
+        CHECK(of_b.parts[i].seconds == expected.parts[i].seconds);
+    }
+    CHECK(part(of_b, Obstacle::other_traffic) > 1e-3);
+    CHECK(of_b.most_loaded.front().by_job.at(0).first == "B");
+    const Point main = with_job_in_front(study, study.points.front(), "main");
+    CHECK(main.resolved == study.points.front().resolved);
+}
+
+TEST_CASE("explain: a job that is not there, or cannot change places, is refused") {
+    const auto said = [](const std::string& more, const std::string& job) -> std::string {
+        Json json = Json::parse(R"({"cluster": {"placement": "even"}, "other_jobs": [{"label": "B",
+            "nodes": "odd", "workload": {"gradient": "1MB", "step_time": "1ms"},
+            "algorithm": {"kind": "dense"}}]})");
+        json.merge_patch(Json::parse(more));
+        const Study study = study_of(json.dump());
+        try {
+            (void)with_job_in_front(study, study.points.front(), job);
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+        return "taken";
+    };
+
+    CHECK(said("{}", "B") == "taken");
+    CHECK(contains(said("{}", "C"), "--job: \"C\" is not a job of this point"));
+    CHECK(contains(
+        said(R"({"cluster": {"compute_jitter": {"kind": "log-normal", "sigma": 0.1}}})", "B"),
+        "\"cluster.compute_jitter\" is of the main job's nodes"));
+    CHECK(said(R"({"stop": {"iterations": null, "time": "1s"}})", "B") == "taken");
 }
 
 TEST_CASE("explain: long runs are cut to whole periods") {

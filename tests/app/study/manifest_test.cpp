@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/host/version.hpp"
+#include "app/study/point_key.hpp"
 
 namespace paceline::manifest_test {
 namespace {
@@ -19,6 +20,7 @@ TEST_CASE("manifest: it has the resolved scenario, seed and outcome of each poin
     const Json json = Json::parse(manifest_json(study, {result}, {2, 0.5}));
 
     CHECK(json.at("version") == version);
+    CHECK(json.at("build") == program_hash());
     CHECK(json.at("scenario") == "file.json");
     CHECK(json.at("jobs") == 2);
     CHECK(json.at("wall_clock_s") == 0.5);

@@ -37,6 +37,9 @@ PointResult some_result(std::mt19937_64& random) {
     m.speedup = any_double(random);
     m.sent_gb_to_target = any_double(random);
     m.memory_gb = any_double(random);
+    m.algbw_gb_per_s = any_double(random);
+    m.busbw_gb_per_s = any_double(random);
+    m.slowdown = any_double(random);
     m.events = random();
     for (int i = 0; i < 3; ++i) {
         Evaluation& e = m.timeline.emplace_back();
@@ -69,6 +72,9 @@ TEST_CASE("point file: every field reads back to the same, numbers to the bit") 
         CHECK(same(*a.step_time_s, *b.step_time_s));
         CHECK(same(*a.sent_gb_to_target, *b.sent_gb_to_target));
         CHECK(same(*a.memory_gb, *b.memory_gb));
+        CHECK(same(*a.algbw_gb_per_s, *b.algbw_gb_per_s));
+        CHECK(same(*a.busbw_gb_per_s, *b.busbw_gb_per_s));
+        CHECK(same(*a.slowdown, *b.slowdown));
         CHECK_FALSE(b.test_loss.has_value());
         CHECK(a.events == b.events);
         REQUIRE(b.timeline.size() == 3);
