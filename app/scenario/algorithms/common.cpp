@@ -28,6 +28,10 @@ MomentumRule rule_of(const Optimizer& optimizer) {
 void use_all_reduce(AlgorithmChoice& choice, const AllReducePlan& plan) {
     if (plan.method == AllReduce::pipelined_ring && plan.cards == 1 && plan.slices.slots > 0)
         choice.slots = plan.slices;
+    choice.goes_around = plan.method == AllReduce::ring ||
+                         plan.method == AllReduce::pipelined_ring ||
+                         plan.method == AllReduce::hierarchical;
+    choice.names_hierarchy = plan.method == AllReduce::hierarchical;
     if (plan.method != AllReduce::parameter_server) return;
     choice.sends_at_once = plan.servers;
     choice.meets_everybody = true;
