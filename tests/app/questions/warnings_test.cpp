@@ -489,7 +489,8 @@ TEST_CASE("warnings: hops of a ring are unlike from more than ten times the late
     }
 }
 
-TEST_CASE("warnings: whatever goes around a ring of machines is told of unlike hops, nothing else") {
+TEST_CASE(
+    "warnings: whatever goes around a ring of machines is told of unlike hops, nothing else") {
     const auto is_told = [](const std::string& algorithm) {
         return is_warned(warned(timing, {two_regions("5ms"), "algorithm=" + algorithm}),
                          "unlike-hops");
@@ -529,13 +530,11 @@ TEST_CASE("warnings: the rounds of a ring of unlike hops wait for the longest") 
 
 // The buses of machines are no hops between them.
 TEST_CASE("warnings: short buses beside a long network are no unlike hops") {
-    CHECK_FALSE(is_warned(
-        warned(timing,
-               {R"(cluster={"nodes": 8, "devices_per_node": 4,
+    CHECK_FALSE(is_warned(warned(timing, {R"(cluster={"nodes": 8, "devices_per_node": 4,
                    "bus": {"kind": "switched", "link": {"bandwidth": "100GBps", "latency": "1us"}},
                    "fabric": {"kind": "leaf-spine", "hosts_per_leaf": 4, "spines": 1,
                               "link": {"bandwidth": "100Gbps", "latency": "50us"}}})"}),
-        "unlike-hops"));
+                          "unlike-hops"));
 }
 
 // The oracle is the simulation: told of the hierarchy exactly where it takes as long as a ring.
@@ -545,8 +544,9 @@ TEST_CASE("warnings: a hierarchy is told to be a ring where both take the same t
         CAPTURE(nodes);
         CAPTURE(devices);
         const std::string bus =
-            devices == 1 ? ""
-                         : R"("bus": {"kind": "switched", "link": {"bandwidth": "12GBps", "latency": "3us"}},)";
+            devices == 1
+                ? ""
+                : R"("bus": {"kind": "switched", "link": {"bandwidth": "12GBps", "latency": "3us"}},)";
         const std::string cluster = fmt::format(
             R"(cluster={{"nodes": {}, "devices_per_node": {}, {}
                 "fabric": {{"kind": "star", "link": {{"bandwidth": "10Gbps", "latency": "20us"}}}}}})",
