@@ -508,7 +508,7 @@ TEST_CASE(
           R"({"kind": "dense", "all_reduce": "tree"})", R"({"kind": "ad-psgd"})",
           R"({"kind": "collective", "operation": "all-to-all"})",
           R"({"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "two-phase"}})",
-          R"({"kind": "sgd", "aggregation": {"kind": "all-gather", "method": "bruck"}})"}) {
+          R"({"kind": "sgd", "aggregation": {"kind": "all-gather", "how": "bruck"}})"}) {
         CAPTURE(other);
         CHECK_FALSE(is_told(other));
     }
@@ -530,11 +530,13 @@ TEST_CASE("warnings: the rounds of a ring of unlike hops wait for the longest") 
 
 // The buses of machines are no hops between them.
 TEST_CASE("warnings: short buses beside a long network are no unlike hops") {
-    CHECK_FALSE(is_warned(warned(timing, {R"(cluster={"nodes": 8, "devices_per_node": 4,
+    CHECK_FALSE(is_warned(
+        warned(timing, {R"(cluster={"nodes": 8, "devices_per_node": 4,
                    "bus": {"kind": "switched", "link": {"bandwidth": "100GBps", "latency": "1us"}},
                    "fabric": {"kind": "leaf-spine", "hosts_per_leaf": 4, "spines": 1,
-                              "link": {"bandwidth": "100Gbps", "latency": "50us"}}})"}),
-                          "unlike-hops"));
+                              "link": {"bandwidth": "100Gbps", "latency": "50us"}}})",
+                        R"(workload={"profile": "resnet-50", "gradient_time": "100ms"})"}),
+        "unlike-hops"));
 }
 
 // The oracle is the simulation: told of the hierarchy exactly where it takes as long as a ring.
