@@ -340,6 +340,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "leave_out") return left_out();
     if (place == "lattice-exchange.bits") return whole(1, 32);
     if (place.ends_with(".over_selection")) return real(1, 3);
+    if (place.ends_with(".local_epochs")) return real(0.1, 2);
     if (place == "$schema") return "scenario.schema.json";
     return std::nullopt;
 }
@@ -496,6 +497,8 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
         made["schedule"] = Json::array(
             {{{"at", "1ms"}, {"for", duration()}}, {{"at", "400ms"}, {"for", duration()}}});
         drop(made, {"mean_between", "mean_length"});
+    } else if (one_of(place, {"fedavg", "fedprox", "fedopt", "scaffold"})) {
+        if (made.contains("local_epochs")) drop(made, {"local_steps"});
     } else if (place == "access-trace") {
         const std::string format = made.value("format", "csv");
         if (made.contains("phase") && !made.contains("period")) made["period"] = "5s";
