@@ -135,7 +135,8 @@ TEST_CASE("server family: iterations and epochs of FedAvg count gradients that w
     CHECK(m.compression_ratio == Approx(3).epsilon(1e-2));
 }
 
-// 256 samples on 4 workers, batches of 8. The oracle: 2 passes through shards of 64 samples in batches of 8 are 16 steps, half a pass is 4.
+// 256 samples on 4 workers, in batches of 8. The oracle: 2 passes through shards of 64 samples are
+// 16 steps, half a pass is 4.
 TEST_CASE("server family: local epochs are passes through a client's shard") {
     const auto run = [&](const std::string& kind, const std::string& how, const char* data = "") {
         std::vector<std::string> settings{
