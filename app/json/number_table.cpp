@@ -1,6 +1,7 @@
 #include "app/json/number_table.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -69,13 +70,25 @@ std::vector<std::string_view> fields_of(std::string_view line) {
     }
 }
 
+std::vector<std::string_view> words_of(std::string_view line) {
+    std::vector<std::string_view> words;
+    for (line = stripped(line); !line.empty(); line = stripped(line)) {
+        const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
+        words.push_back(line.substr(0, end));
+        line.remove_prefix(end);
+    }
+    return words;
+}
+
 double number_in(const Lines& lines, std::string_view text, const NumberColumn& column) {
+    if (column.may_be_never && text == "never") return std::numeric_limits<double>::infinity();
     double number = 0;
     const auto [end, error] = read_decimal(text, number);
     if (error != std::errc{} || end != text.data() + text.size() ||
         !(number >= 0 && number <= column.most))
-        lines.refuse(fmt::format("\"{}\" is not {}: a number from 0 to {}", one_line(text, 40),
-                                 column.what, column.most));
+        lines.refuse(fmt::format("\"{}\" is not {}: a number from 0 to {}{}", one_line(text, 40),
+                                 column.what, column.most,
+                                 column.may_be_never ? ", or \"never\"" : ""));
     return number;
 }
 
@@ -83,6 +96,19 @@ std::string header_of(std::span<const NumberColumn> columns) {
     std::vector<std::string_view> names;
     for (const NumberColumn& column : columns) names.push_back(column.name);
     return fmt::format("{}", fmt::join(names, ","));
+}
+
+// Returns the field of each column, by the header; empty unless it names each column once.
+std::vector<std::size_t> fields_by(std::string_view line, std::span<const NumberColumn> columns) {
+    const std::vector<std::string_view> names = fields_of(line);
+    std::vector<std::size_t> fields;
+    if (names.size() != columns.size()) return fields;
+    for (const NumberColumn& column : columns) {
+        const auto name = std::ranges::find(names, column.name);
+        if (name == names.end()) return {};
+        fields.push_back(static_cast<std::size_t>(name - names.begin()));
+    }
+    return fields;
 }
 
 }  // namespace
@@ -97,8 +123,10 @@ NumberTable read_number_table(const Place& place, std::span<const NumberColumn> 
     const std::string header = header_of(columns);
     Lines lines(file, text_of(content));
     std::string_view line;
-    if (!lines.next(line) || line != header)
-        lines.refuse(fmt::format("the first line is the header: {}", header));
+    const bool has_line = lines.next(line);
+    const std::vector<std::size_t> places =
+        has_line ? fields_by(line, columns) : std::vector<std::size_t>{};
+    if (places.empty()) lines.refuse(fmt::format("the first line is the header: {}", header));
     NumberTable table{file, {}};
     while (lines.next(line)) {
         const std::vector<std::string_view> fields = fields_of(line);
@@ -107,10 +135,29 @@ NumberTable read_number_table(const Place& place, std::span<const NumberColumn> 
                                      columns.size(), header));
         NumberTable::Row row{{}, lines.number()};
         for (std::size_t i = 0; i < columns.size(); ++i)
-            row.numbers.push_back(number_in(lines, fields[i], columns[i]));
+            row.numbers.push_back(number_in(lines, fields[places[i]], columns[i]));
         table.rows.push_back(std::move(row));
     }
     if (table.rows.empty()) lines.refuse("there is no row below the header");
+    return table;
+}
+
+NumberTable read_bare_table(const Place& place, std::span<const NumberColumn> columns) {
+    const std::string file = as_file(place);
+    const FileContent content = content_of(place, file);
+    Lines lines(file, text_of(content));
+    NumberTable table{file, {}};
+    for (std::string_view line; lines.next(line);) {
+        const std::vector<std::string_view> words = words_of(line);
+        if (words.size() != columns.size())
+            lines.refuse(
+                fmt::format("has {} numbers; a line has {}", words.size(), columns.size()));
+        NumberTable::Row row{{}, lines.number()};
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            row.numbers.push_back(number_in(lines, words[i], columns[i]));
+        table.rows.push_back(std::move(row));
+    }
+    if (table.rows.empty()) lines.refuse("there is no line with numbers");
     return table;
 }
 

@@ -1,5 +1,5 @@
-// Reads tables of numbers: a header line that names the columns, and rows of that many
-// numbers.
+// Reads tables of numbers: a header line that names the columns, in any order, and rows of that
+// many numbers.
 //
 //     time_s,up_mbps,down_mbps
 //     0,6.3,21.3
@@ -23,11 +23,12 @@ struct NumberColumn {
     std::string_view name;  // in the header
     std::string_view what;  // "a time in seconds"
     double most;
+    bool may_be_never = false;  // the word "never" reads as infinity
 };
 
 struct NumberTable {
     struct Row {
-        std::vector<double> numbers;
+        std::vector<double> numbers;  // in the order of the columns asked for
         std::size_t line;
     };
 
@@ -40,5 +41,9 @@ struct NumberTable {
 
 /// Reads the table whose file `place` names. Throws ConfigError.
 NumberTable read_number_table(const Place& place, std::span<const NumberColumn> columns);
+
+/// Reads a table without a header, whose numbers stand in this order with blanks between them.
+/// Throws ConfigError.
+NumberTable read_bare_table(const Place& place, std::span<const NumberColumn> columns);
 
 }  // namespace paceline

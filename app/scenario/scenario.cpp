@@ -165,6 +165,18 @@ Price read_price(const Place& place) {
     return price;
 }
 
+// Requires that cluster and workload have been read, and what trains with its optimizer.
+AlgorithmInput algorithm_input(const Scenario& scenario) {
+    const ClusterChoice& cluster = scenario.cluster;
+    AlgorithmInput input{
+        {cluster.workers, cluster.devices_per_node, cluster.library_all_reduce, cluster.cards()}};
+    input.steps_per_epoch = scenario.steps_per_epoch();
+    if (!scenario.training) return input;
+    input.optimizer = scenario.training->optimizer;
+    input.shards_are_even = scenario.training->data.shards_are_even;
+    return input;
+}
+
 // The job shares the wires of the main job. Failures and stragglers of the main job's nodes do not
 // affect it.
 ClusterChoice cluster_beside(const ClusterChoice& main, const Place& nodes) {
@@ -193,10 +205,7 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
     const Place algorithm = read.required("algorithm", "such as {\"kind\": \"dense\"}");
     if (const auto p = algorithm_optimizer(algorithm))
         p->refuse("nothing is trained by a job beside the main one");
-    job.algorithm =
-        read_algorithm(algorithm, {{job.cluster.workers, job.cluster.devices_per_node,
-                                    job.cluster.library_all_reduce, job.cluster.cards()},
-                                   {}});
+    job.algorithm = read_algorithm(algorithm, algorithm_input(job));
     check_staging(algorithm, job.cluster.library, job.algorithm);
     check_left_out(algorithm, *job.workload.layout, nullptr);
     check_servers(job, algorithm);
@@ -335,10 +344,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
     const Place algorithm =
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
     if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
-    scenario.algorithm =
-        read_algorithm(algorithm, {{scenario.cluster.workers, scenario.cluster.devices_per_node,
-                                    scenario.cluster.library_all_reduce, scenario.cluster.cards()},
-                                   scenario.training ? scenario.training->optimizer : Optimizer{}});
+    scenario.algorithm = read_algorithm(algorithm, algorithm_input(scenario));
     check_staging(algorithm, scenario.cluster.library, scenario.algorithm);
     if (scenario.cluster.failures)
         check_failures(*cluster.optional("failures"), *scenario.cluster.failures,

@@ -157,4 +157,13 @@ Shards partition_dirichlet(const Eigen::VectorXi& labels, int nodes, double alph
     return shards;
 }
 
+Shards partition_by_group(std::span<const int> groups, int nodes) {
+    check_sizes(static_cast<Eigen::Index>(groups.size()), nodes);
+    Shards shards(static_cast<std::size_t>(nodes));
+    for (std::size_t sample = 0; sample < groups.size(); ++sample)
+        shards[static_cast<std::size_t>(groups[sample] % nodes)].push_back(
+            static_cast<int>(sample));
+    return shards;
+}
+
 }  // namespace paceline

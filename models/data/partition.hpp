@@ -1,7 +1,8 @@
 // Partitions the training samples among nodes, one shard each.
 //
 // Every sample 0 .. samples-1 is in exactly one shard. Shard sizes differ by at most one sample,
-// and the first shards are the larger ones, except with partition_dirichlet. Two families range
+// and the first shards are the larger ones, except with partition_dirichlet and partition_by_group.
+// Two families range
 // from alike to unlike: iid, partly shuffled with a share s, label-sorted; and Dirichlet with alpha
 // from infinity to 0. Data that are in a meaningful order of their own may be partitioned
 // contiguously.
@@ -9,6 +10,7 @@
 // All functions require nodes >= 1 and at least as many samples as nodes.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include <Eigen/Core>
@@ -41,5 +43,9 @@ Shards partition_partly_shuffled(const Eigen::VectorXi& labels, int nodes, doubl
 /// samples then takes one from the largest shard. Requires labels >= 0 and alpha > 0.
 Shards partition_dirichlet(const Eigen::VectorXi& labels, int nodes, double alpha,
                            RandomStream& stream);
+
+/// Gives node i the groups i, i + nodes, i + 2 nodes, .. whole, in the order of the samples.
+/// Requires groups 0, 1, .., each with a sample, and at least as many groups as nodes.
+Shards partition_by_group(std::span<const int> groups, int nodes);
 
 }  // namespace paceline

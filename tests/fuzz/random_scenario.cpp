@@ -307,6 +307,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "failures.schedule") return schedule_of_absences();
     if (place == "absence_trace.file") return "absences.csv";
     if (place == "access-trace.file") return "link.csv";
+    if (place == "access-trace.file_up") return "packets.up";
     if (place == "absence_trace.period" || place == "access-trace.period") return "5s";
     if (place == "leaf-spine.oversubscription") return real(0.5, 4);
     if (place == "link.loss") return pick({0, 1e-4, 0.02});
@@ -341,6 +342,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "leave_out") return left_out();
     if (place == "lattice-exchange.bits") return whole(1, 32);
     if (place.ends_with(".over_selection")) return real(1, 3);
+    if (place.ends_with(".local_epochs")) return real(0.1, 2);
     if (place == "$schema") return "scenario.schema.json";
     return std::nullopt;
 }
@@ -396,8 +398,9 @@ void Generator::mend(const std::string& place, Json& made) {
         else
             drop(made, {"milestones", "factor"});
     } else if (place == "partition") {
+        if (made.at("kind") == "column") made["kind"] = "iid";  // for tables alone
         const auto kind = made.at("kind").get<std::string>();
-        keep(place, made, {"alpha", "share"},
+        keep(place, made, {"alpha", "share", "column"},
              kind == "dirichlet"         ? Names{"alpha"}
              : kind == "partly-shuffled" ? Names{"share"}
                                          : Names{});
@@ -503,8 +506,17 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
         made["schedule"] = Json::array(
             {{{"at", "1ms"}, {"for", duration()}}, {{"at", "400ms"}, {"for", duration()}}});
         drop(made, {"mean_between", "mean_length"});
-    } else if (place == "access-trace" && made.contains("phase") && !made.contains("period")) {
-        made["period"] = "5s";
+    } else if (one_of(place, {"fedavg", "fedprox", "fedopt", "scaffold"})) {
+        if (made.contains("local_epochs")) drop(made, {"local_steps"});
+    } else if (place == "access-trace") {
+        const std::string format = made.value("format", "csv");
+        if (made.contains("phase") && !made.contains("period")) made["period"] = "5s";
+        if (format == "csv") drop(made, {"file_up"});
+        if (format != "csv") made["file"] = format == "mahimahi" ? "packets.down" : "cooked.down";
+        if (made.contains("file_up"))
+            made["file_up"] = format == "mahimahi" ? "packets.up" : "cooked.down";
+        if (format != "mahimahi") drop(made, {"interval"});
+        if (made.contains("interval")) made["interval"] = text({"1ms", "30ms", "1s"});
     } else if (place == "link" && made.contains("loss") && !made.contains("latency")) {
         made["latency"] = "1ms";
     }
@@ -836,6 +848,8 @@ Json Generator::data_of_files(const std::string& kind) {
     }
     if (kind != "text" && maybe()) made["standardize"] = chance(0.5);
     if (maybe()) made["partition"] = Json{{"kind", text({"iid", "contiguous"})}};
+    if (kind == "csv" && workers_ <= 5 && maybe())
+        made["partition"] = Json{{"kind", "column"}, {"column", "whose"}};
     return made;
 }
 
@@ -1265,9 +1279,10 @@ std::string some_bytes(std::size_t count) {
 }
 
 std::string table_of_numbers() {
-    std::string text = "a,b,kind,y\n";
+    std::string text = "a,b,kind,y,whose\n";
     for (int i = 0; i < 40; ++i)
-        text += fmt::format("{},{},{},{}\n", i % 7, 0.5 * (i % 5), i % 3, 0.1 * (i % 9) - 1);
+        text +=
+            fmt::format("{},{},{},{},{}\n", i % 7, 0.5 * (i % 5), i % 3, 0.1 * (i % 9) - 1, i / 8);
     return text;
 }
 
@@ -1298,6 +1313,9 @@ std::map<std::string, std::string> companions() {
         {"text.txt", words()},
         {"table.csv", table_of_numbers()},
         {"link.csv", "time_s,up_mbps,down_mbps\n0,100,200\n0.01,5,8.5\n0.3,0,50\n0.5,90,90\n"},
+        {"packets.down", "1\n1\n2\n5\n5\n40\n41\n90\n"},
+        {"packets.up", "0\n3\n10\n33\n"},
+        {"cooked.down", "0 1\n0.05 20\n0.2 0\n0.7 3.5\n"},
         {"absences.csv", "node,leaves_s,returns_s\n0,0.02,0.05\n0,0.2,0.21\n0,3,4.5\n"},
         {"flapping.csv",
          "node,leaves_s,returns_s\n0,0.001,0.004\n0,0.004,0.0045\n1,0.0035,0.0041\n"

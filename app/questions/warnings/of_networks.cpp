@@ -1,11 +1,75 @@
 #include "app/questions/warnings/of_networks.hpp"
 
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "app/run/seats.hpp"
+
 namespace paceline {
 
 std::string depends_on_drawn_routes(const Scenario& scenario) {
     if (!scenario.cluster.fabric.draws_routes || scenario.cluster.nodes < 2) return "";
     return "the seed draws which of the equally short routes a message takes, and times depend on "
            "that draw; sweep \"seed\" to see how much";
+}
+
+namespace {
+
+struct RingHop {
+    int from = 0;
+    int to = 0;
+    Duration latency{};
+};
+
+// Returns the latency from the first device of a machine to that of the next one, without buses.
+RingHop hop_behind(int machine, const Scenario& scenario, const Fabric& fabric) {
+    const int devices = scenario.cluster.devices_per_node;
+    RingHop hop{machine, (machine + 1) % scenario.cluster.nodes};
+    Route route;
+    fabric.find_route(hop.from * devices, hop.to * devices, route);
+    for (const LinkId link : route)
+        if (fabric.label(link).role != LinkRole::bus)
+            hop.latency = sum(hop.latency, fabric.links[link].latency);
+    return hop;
+}
+
+}  // namespace
+
+std::string unlike_hops(const Scenario& scenario) {
+    constexpr std::int64_t noteworthy = 10;
+    constexpr Duration negligible = std::chrono::microseconds(1);
+    const ClusterChoice& cluster = scenario.cluster;
+    if (!scenario.algorithm.goes_around || cluster.nodes < 2) return "";
+    if (cluster.fabric.as_idle_star) return "";  // all of its cables are alike
+    const Fabric fabric = fabric_of(scenario);
+    RingHop shortest = hop_behind(0, scenario, fabric);
+    RingHop longest = shortest;
+    for (int machine = 1; machine < cluster.nodes; ++machine) {
+        const RingHop hop = hop_behind(machine, scenario, fabric);
+        if (hop.latency < shortest.latency) shortest = hop;
+        if (hop.latency > longest.latency) longest = hop;
+    }
+    if (longest.latency <= multiple(noteworthy, std::max(shortest.latency, negligible))) return "";
+    return fmt::format(
+        "its ring takes {} from machine {} to {} and {} from {} to {}, and each of its rounds "
+        "waits for the longest hop; a tree or halving-doubling has fewer rounds, and methods that "
+        "exchange less often have fewer rings",
+        to_string(shortest.latency), shortest.from, shortest.to, to_string(longest.latency),
+        longest.from, longest.to);
+}
+
+std::string hierarchy_is_a_ring(const Scenario& scenario) {
+    const ClusterChoice& cluster = scenario.cluster;
+    if (!scenario.algorithm.names_hierarchy || cluster.workers < 2) return "";
+    if (cluster.nodes > 1 && cluster.devices_per_node > 1) return "";
+    const std::string_view why =
+        cluster.nodes == 1 ? "there is one machine" : "each machine has one device";
+    return fmt::format(
+        "its all-reduce is hierarchical, and {}, so it takes the steps of a ring; levels other "
+        "than machines, such as racks or regions, are not known to it",
+        why);
 }
 
 }  // namespace paceline

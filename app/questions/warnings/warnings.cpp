@@ -36,6 +36,8 @@ constexpr auto kinds = std::to_array<WarningKind>({
     {"batch-beyond-shard", &batch_beyond_shard, false, true},
     {"one-class", &one_class, false},
     {"equal-steps", &equal_steps},
+    {"unlike-hops", &unlike_hops, true, true},
+    {"hierarchy-is-a-ring", &hierarchy_is_a_ring},
     {drawn_routes, &depends_on_drawn_routes, false},
     {"mixing-in-parts", &mixing_in_parts, true, true},
     {unsuited_mixing, nullptr},

@@ -66,6 +66,8 @@ struct AlgorithmChoice : AlgorithmTraits {
     std::optional<ExchangeOptions> exchange{};  // of methods that choose one
     std::string_view why_survivors_cannot_go_on{};  // with that exchange; empty: they can
     std::optional<AllReducePlan> all_reduce{};      // flat, of all workers
+    bool goes_around = false;         // vectors pass from each machine to the next, in a ring
+    bool names_hierarchy = false;     // its all-reduce is "hierarchical"
     bool could_have_leaders = false;  // that exchange is flat, and could go by machine
     MixingChoice mixing;              // set by decentralized algorithms
     int server_nodes = 0;             // nodes it needs besides the workers'

@@ -20,6 +20,8 @@ namespace paceline {
 struct AlgorithmInput : WorkerShape {
     Optimizer optimizer{};                 // for runs that train
     Feature exchanges = Feature::nothing;  // that of its row, which read_algorithm sets
+    double steps_per_epoch = 0;            // 0: not known
+    bool shards_are_even = true;           // if anything is trained
 };
 
 struct AlgorithmEntry {

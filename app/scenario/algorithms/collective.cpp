@@ -103,7 +103,10 @@ AlgorithmChoice read_collective(const ObjectReader& read, const AlgorithmInput& 
     }
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
 
-    use_all_reduce(choice, options.all_reduce);
+    if (options.operation == Operation::all_reduce) use_all_reduce(choice, options.all_reduce);
+    if (options.operation == Operation::all_gather_ring ||
+        options.operation == Operation::reduce_scatter || options.method == RootedMethod::ring)
+        choice.goes_around = true;
     if (options.operation == Operation::all_to_all) choice.meets_everybody = true;
     choice.run = [options](Worker& worker) { return collective(worker, options); };
     choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {

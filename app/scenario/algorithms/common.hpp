@@ -42,7 +42,8 @@ AdamRule read_adam_rule(const ObjectReader& read, const AlgorithmInput& in, Adam
 /// Returns momentum, Nesterov's form, decay and clipping of the scenario's optimizer.
 MomentumRule rule_of(const Optimizer& optimizer);
 
-/// Records what an all-reduce by servers needs, and the slots of a ring that has them.
+/// Records what an all-reduce by servers needs, the slots of a ring that has them, and what
+/// warnings ask of its path.
 void use_all_reduce(AlgorithmChoice& choice, const AllReducePlan& plan);
 
 }  // namespace paceline

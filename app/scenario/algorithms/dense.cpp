@@ -96,6 +96,7 @@ AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
     }
     AlgorithmChoice choice;
     choice.has_rings_of_cards = options.cards > 1;
+    choice.goes_around = true;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     choice.bucket = Bytes{25 << 20};
     if (const auto p = read.optional("unit")) {

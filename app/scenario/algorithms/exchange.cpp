@@ -31,6 +31,10 @@ void need_of_aggregation(AlgorithmChoice& choice, const AggregationPlan& aggrega
     use_all_reduce(choice, aggregation.all_reduce);
     if (aggregation.kind != Aggregation::all_reduce || aggregation.machines != ByMachine::flat)
         choice.all_reduce.reset();
+    if (aggregation.kind != Aggregation::all_reduce) choice.names_hierarchy = false;
+    if (aggregation.kind != Aggregation::all_reduce)
+        choice.goes_around = aggregation.kind == Aggregation::all_gather &&
+                             aggregation.all_gather == AllGather::ring;
 }
 
 AggregationKind kind_of_aggregation(const AggregationPlan& plan) {

@@ -1,6 +1,8 @@
 // Methods with a server.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -85,12 +87,30 @@ void read_upload(const ObjectReader& read, const AlgorithmInput& in, RoundOption
     options.coding = codec.coding;
 }
 
+// Returns the steps that go through a client's shard that many times.
+std::int64_t steps_of_epochs(const ObjectReader& read, const Place& place,
+                             const AlgorithmInput& in) {
+    constexpr double most = 1e6;  // steps, as for "local_steps"
+    read.not_both("local_steps", "local_epochs");
+    const double epochs = as_number_above(place, 0, most);
+    if (in.steps_per_epoch == 0)
+        place.refuse("needs \"workload.batch\" and a data set's size; or state \"local_steps\"");
+    if (!in.shards_are_even)
+        place.refuse(
+            "would be an unlike number of steps for each client, because their shards have unlike "
+            "sizes; state \"local_steps\"");
+    const double steps = std::clamp(epochs * in.steps_per_epoch, 1.0, most);
+    return std::llround(steps);
+}
+
 // Reads what all methods with rounds have.
 RoundOptions read_rounds(const ObjectReader& read, const AlgorithmInput& in) {
     RoundOptions options;
     if (const auto p = read.optional("fraction")) options.fraction = as_number_above(*p, 0, 1);
     if (const auto p = read.optional("local_steps"))
         options.local_steps = as_integer(*p, 1, 1'000'000);
+    if (const auto p = read.optional("local_epochs"))
+        options.local_steps = steps_of_epochs(read, *p, in);
     if (const auto p = read.optional("over_selection")) {
         options.over_selection = as_number_above(*p, 0, 1e6);
         if (options.over_selection < 1) p->refuse("asks fewer than are needed; 1 or more");

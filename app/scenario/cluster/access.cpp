@@ -17,8 +17,8 @@ namespace paceline {
 
 namespace {
 
-constexpr auto trace_keys =
-    std::to_array<std::string_view>({"kind", "nodes", "share", "file", "period", "phase"});
+constexpr auto trace_keys = std::to_array<std::string_view>(
+    {"kind", "nodes", "share", "file", "format", "file_up", "interval", "period", "phase"});
 constexpr auto on_off_access_keys = std::to_array<std::string_view>(
     {"kind", "nodes", "share", "on", "off", "law", "bandwidth_off", "phase"});
 constexpr auto outages_keys = std::to_array<std::string_view>(
@@ -39,9 +39,36 @@ Duration as_length(const Place& place) {
     return span;
 }
 
-AccessKind read_trace(const ObjectReader& read) {
+enum class TraceFormat : std::uint8_t { csv, mahimahi, pensieve };
+constexpr auto trace_formats =
+    std::to_array<Spelling<TraceFormat>>({{"csv", TraceFormat::csv},
+                                          {"mahimahi", TraceFormat::mahimahi},
+                                          {"pensieve", TraceFormat::pensieve}});
+
+LinkTrace read_rates(const ObjectReader& read) {
     const Place file = read.required("file", "a trace, relative to this file, such as \"lte.csv\"");
-    LinkTrace trace = read_link_trace(file);
+    TraceFormat format{};
+    if (const auto p = read.optional("format"))
+        format = as_choice(*p, "a format of traces", trace_formats);
+    TraceFiles files{file};
+    if (const auto p = read.optional("file_up")) {
+        if (format == TraceFormat::csv)
+            p->refuse("is for formats with one way in a file; a CSV has a column for each way");
+        files.up = *p;
+    }
+    Duration interval = std::chrono::milliseconds(100);
+    if (const auto p = read.optional("interval")) {
+        if (format != TraceFormat::mahimahi)
+            p->refuse("is what \"mahimahi\" counts packets in; leave it out");
+        interval = as_length(*p);
+        if (interval < std::chrono::milliseconds(1)) p->refuse("is a millisecond or longer");
+    }
+    if (format == TraceFormat::mahimahi) return read_mahimahi(files, interval);
+    return format == TraceFormat::pensieve ? read_pensieve(files) : read_link_trace(file);
+}
+
+AccessKind read_trace(const ObjectReader& read) {
+    LinkTrace trace = read_rates(read);
     if (const auto p = read.optional("period")) {
         trace.period = as_duration(*p);
         if (trace.period <= trace.rows.back().at)

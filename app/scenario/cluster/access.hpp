@@ -1,6 +1,7 @@
 // The "access" of a cluster: how the links between nodes and network change over time.
 //
 //   {"kind": "trace", "file": "lte.csv", "period": "60s", "phase": "random"}
+//   {"kind": "trace", "format": "mahimahi", "file": "lte.down", "file_up": "lte.up"}
 //   {"kind": "on-off", "on": "30s", "off": "5s", "law": "exponential", "bandwidth_off": "0bps",
 //    "phase": "random"}
 //   {"kind": "outages", "schedule": [{"at": "10s", "for": "5s"}], "transfers": "restart"}

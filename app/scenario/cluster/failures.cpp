@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -82,7 +83,16 @@ struct ListedAbsence {
     const NumberTable::Row* row;
 };
 
-std::vector<Absence> in_order(const NumberTable& table, std::vector<ListedAbsence>& listed) {
+// Returns until when the absence that goes around the end of a period lasts in the next one.
+std::optional<Time> away_at_first(const std::vector<Absence>& absences,
+                                  std::optional<Duration> period) {
+    if (!period || absences.empty() || absences.back().returns <= Time{*period})
+        return std::nullopt;
+    return absences.back().returns - *period;
+}
+
+std::vector<Absence> in_order(const NumberTable& table, std::vector<ListedAbsence>& listed,
+                              std::optional<Duration> period) {
     std::ranges::sort(listed, {}, [](const ListedAbsence& one) { return one.absence.leaves; });
     std::vector<Absence> absences;
     for (std::size_t i = 0; i < listed.size(); ++i) {
@@ -92,6 +102,9 @@ std::vector<Absence> in_order(const NumberTable& table, std::vector<ListedAbsenc
                          "the node is away already, by another row");
         absences.push_back(listed[i].absence);
     }
+    if (const std::optional<Time> until = away_at_first(absences, period);
+        until && *until > absences.front().leaves)
+        table.refuse(*listed.back().row, "the node is away already, by another row");
     return absences;
 }
 
@@ -107,7 +120,7 @@ AbsenceTrace read_absence_trace(const Place& place, int nodes) {
     const auto columns = std::to_array<NumberColumn>(
         {{"node", "a node of the cluster", static_cast<double>(nodes - 1)},
          {"leaves_s", "a time in seconds, within the period", most},
-         {"returns_s", "a time in seconds, within the period", most}});
+         {"returns_s", "a time in seconds, within the period", most, !trace.period}});
     const NumberTable table = read_number_table(file, columns);
     std::vector<std::vector<ListedAbsence>> listed(static_cast<std::size_t>(nodes));
     for (const NumberTable::Row& row : table.rows) {
@@ -115,14 +128,16 @@ AbsenceTrace read_absence_trace(const Place& place, int nodes) {
         if (static_cast<double>(node) != row.numbers[0])
             table.refuse(row,
                          fmt::format("{} is no node; nodes are whole numbers", row.numbers[0]));
-        const Absence absence{Time{from_seconds(row.numbers[1])},
-                              Time{from_seconds(row.numbers[2])}};
+        Absence absence{Time{from_seconds(row.numbers[1])}};
+        if (!std::isinf(row.numbers[2])) absence.returns = Time{from_seconds(row.numbers[2])};
+        if (trace.period && absence.returns < absence.leaves)
+            absence.returns = returns_after(absence.returns, *trace.period);
         if (absence.returns <= absence.leaves)
             table.refuse(row, "the node returns no later than it leaves");
         listed[node].push_back({absence, &row});
     }
     for (std::vector<ListedAbsence>& of_node : listed)
-        trace.absences.push_back(in_order(table, of_node));
+        trace.absences.push_back(in_order(table, of_node, trace.period));
     return trace;
 }
 
@@ -222,6 +237,10 @@ struct Listed {
 
     std::optional<Absence> number(std::size_t node, std::size_t i) const {
         const std::size_t count = absences[node].size();
+        if (const std::optional<Time> until = away_at_first(absences[node], period)) {
+            if (i == 0) return Absence{Time{}, *until};
+            --i;
+        }
         if (count == 0 || (!period && i >= count)) return std::nullopt;
         const Duration passed =
             multiple(static_cast<std::int64_t>(i / count), period.value_or(Duration::zero()));

@@ -9,8 +9,10 @@
 // An absence in a schedule without "for" is permanent; one that starts at "0s" makes the node a
 // late joiner. "mean_between" is the mean time that a node is present, "mean_repair" the mean time
 // that it is then away. Both times are exponential, independent for each node, and drawn from the
-// stream "failures" of the seed. The header of a trace names node, leaves_s and returns_s; its
-// times repeat with the period, if it has one. algorithms/lives/failures.hpp defines the semantics.
+// stream "failures" of the seed. The header of a trace names node, leaves_s and returns_s, in any
+// order; its times repeat with the period, if it has one. A node that returns earlier in the period
+// than it leaves is away around its end, and so at the beginning. Without a period, "never" stands
+// for a return that does not come. algorithms/lives/failures.hpp defines the semantics.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,7 @@ namespace paceline {
 
 /// The absences of one node, in order. With a period, they recur in each period.
 struct AbsenceTrace {
-    std::vector<std::vector<Absence>> absences;  // by node
+    std::vector<std::vector<Absence>> absences;  // by node; the last may end in the next period
     std::optional<Duration> period;
 };
 

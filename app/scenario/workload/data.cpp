@@ -16,7 +16,8 @@ namespace paceline {
 
 namespace {
 
-constexpr auto partition_key_table = std::to_array<std::string_view>({"kind", "alpha", "share"});
+constexpr auto partition_key_table =
+    std::to_array<std::string_view>({"kind", "alpha", "share", "column"});
 
 enum class PartitionKind : std::uint8_t {
     iid,
@@ -24,6 +25,7 @@ enum class PartitionKind : std::uint8_t {
     label_sorted,
     partly_shuffled,
     dirichlet,
+    column,
 };
 constexpr auto partitions = std::to_array<Spelling<PartitionKind>>({
     {"iid", PartitionKind::iid},
@@ -31,6 +33,7 @@ constexpr auto partitions = std::to_array<Spelling<PartitionKind>>({
     {"label-sorted", PartitionKind::label_sorted},
     {"partly-shuffled", PartitionKind::partly_shuffled},
     {"dirichlet", PartitionKind::dirichlet},
+    {"column", PartitionKind::column},
 });
 
 // How samples are distributed, with the parameter of the method.
@@ -39,13 +42,27 @@ struct Deal {
     double number = 0;  // share or alpha
 };
 
-Deal read_partition(const Place& place, Prediction predicts) {
+void check_column(const Place& kind, const Place& column, const DataPlan& plan, int workers) {
+    static_cast<void>(as_string(column));
+    if (plan.groups.empty()) kind.refuse("is for data of the kind \"csv\", which have columns");
+    const int groups = 1 + std::ranges::max(plan.groups);
+    if (groups < workers)
+        column.refuse(
+            fmt::format("has {} values in the training rows, for {} workers; each needs "
+                        "one",
+                        groups, workers));
+}
+
+Deal read_partition(const Place& place, const DataPlan& plan, int workers) {
+    const Prediction predicts = plan.shape.predicts;
     const ObjectReader read(place, partition_key_table);
     Deal deal;
     const Place kind = read.required("kind", "such as \"iid\"");
     deal.kind = as_choice(kind, "a partition", partitions);
-    if (predicts != Prediction::label && deal.kind != PartitionKind::iid &&
-        deal.kind != PartitionKind::contiguous)
+    const bool by_label = deal.kind == PartitionKind::label_sorted ||
+                          deal.kind == PartitionKind::partly_shuffled ||
+                          deal.kind == PartitionKind::dirichlet;
+    if (predicts != Prediction::label && by_label)
         kind.refuse("goes by labels, which these samples have not; use \"iid\" or \"contiguous\"");
     if (deal.kind == PartitionKind::partly_shuffled)
         deal.number = as_number_up_to(read.required("share", "of samples dealt at random"), 1);
@@ -55,15 +72,19 @@ Deal read_partition(const Place& place, Prediction predicts) {
         deal.number = as_number_above(read.required("alpha", "such as 0.5; small: skewed"), 0, 1e9);
     else if (const auto p = read.optional("alpha"))
         p->refuse("is for \"dirichlet\" alone");
+    if (deal.kind == PartitionKind::column)
+        check_column(kind, read.required("column", "whose values are the clients"), plan, workers);
+    else if (const auto p = read.optional("column"))
+        p->refuse("is for \"column\" alone");
     return deal;
 }
 
 using DataSource = std::function<DataSetPtr()>;
 
-Shards dealt(std::int64_t count, const DataSource& data, const Deal& deal, int workers,
+Shards dealt(const DataPlan& plan, const DataSource& data, const Deal& deal, int workers,
              const RandomStreams& streams) {
     RandomStream stream = streams.stream("partition");
-    const auto samples = static_cast<int>(count);
+    const auto samples = static_cast<int>(plan.shape.train);
     switch (deal.kind) {
         case PartitionKind::iid:
             return partition_iid(samples, workers, stream);
@@ -73,6 +94,8 @@ Shards dealt(std::int64_t count, const DataSource& data, const Deal& deal, int w
             return partition_label_sorted(data()->train.labels, workers);
         case PartitionKind::partly_shuffled:
             return partition_partly_shuffled(data()->train.labels, workers, deal.number, stream);
+        case PartitionKind::column:
+            return partition_by_group(plan.groups, workers);
         case PartitionKind::dirichlet:
             break;
     }
@@ -111,7 +134,12 @@ const DataEntry& entry_of(const Place& place, const std::vector<DataEntry>& tabl
 std::string identity_of(const DataEntry& entry, const Place& place, int workers,
                         std::uint64_t seed) {
     Json identity = *place.json;
+    Json column;
+    if (const auto partition = identity.find("partition");
+        partition != identity.end() && partition->is_object())
+        column = partition->value("column", Json{});
     identity.erase("partition");
+    if (!column.is_null()) identity["column"] = column;
     identity["seed"] = seed;
     identity["workers"] = entry.by_worker ? workers : 0;
     identity["beside"] = *place.file;
@@ -147,11 +175,11 @@ DataChoice read_data(const Place& place, int workers, std::uint64_t seed) {
     if (choice.shape.test == 0) place.refuse("has no test samples; give one at least");
     Deal deal;
     if (entry.by_worker) deal.kind = PartitionKind::contiguous;
-    if (const auto p = read.optional("partition")) deal = read_partition(*p, choice.shape.predicts);
-    choice.shards_are_even = deal.kind != PartitionKind::dirichlet;
-    choice.deal = [count = choice.shape.train, data = choice.set, deal](
-                      int n, const RandomStreams& streams) {
-        return dealt(count, data, deal, n, streams);
+    if (const auto p = read.optional("partition")) deal = read_partition(*p, *plan, workers);
+    choice.shards_are_even =
+        deal.kind != PartitionKind::dirichlet && deal.kind != PartitionKind::column;
+    choice.deal = [plan, data = choice.set, deal](int n, const RandomStreams& streams) {
+        return dealt(*plan, data, deal, n, streams);
     };
     return choice;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "app/json/object_reader.hpp"
 #include "models/data/dataset.hpp"
@@ -18,6 +19,7 @@ struct DataPlan {
     std::function<Dataset()> make;  // throws ConfigError
     std::optional<Dataset> made{};  // if it had to be made to know its shape
     bool is_generated = true;       // not read from files
+    std::vector<int> groups{};      // of the training samples, if a column names them
 };
 
 struct DataEntry {

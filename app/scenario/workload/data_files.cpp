@@ -138,12 +138,22 @@ DataPlan plan_csv(const ObjectReader& read, int /*workers*/, const RandomStreams
                                                      "the column of classes; or "
                                                      "\"target\", a column of numbers"));
     options.test_share = read_test_share(read, options.test_share);
+    if (const auto p = read.optional("partition"); p && p->json->is_object())
+        if (const auto column = p->json->find("column");
+            column != p->json->end() && column->is_string())
+            options.group = column->get<std::string>();
     const std::string file = required_file(read, "file");
-    return plan_of(read.place(), [load = Loader(read), file, options, streams,
-                                  wanted = wants_standardized(read)] {
+    const Loader load(read);
+    DataPlan plan =
+        plan_of(read.place(), [load, file, options, streams, wanted = wants_standardized(read)] {
+            RandomStream stream = streams.stream("test rows");
+            return standardized(read_csv(load(file), options, stream), wanted);
+        });
+    if (!options.group.empty()) {
         RandomStream stream = streams.stream("test rows");
-        return standardized(read_csv(load(file), options, stream), wanted);
-    });
+        plan.groups = read_grouped_csv(load(file), options, stream).groups;
+    }
+    return plan;
 }
 
 constexpr auto file_kinds = std::to_array<DataEntry>({

@@ -178,11 +178,14 @@ int read_labels(const Table& table, const std::vector<Field>& labels, std::strin
 }
 
 struct Columns {
+    [[nodiscard]] std::size_t features() const { return names.size() - (group ? 2 : 1); }
+
     std::vector<std::string> names;
     std::size_t predicted = 0;
+    std::optional<std::size_t> group{};
 };
 
-Columns read_header(Table& table, const std::string& predicted) {
+Columns read_header(Table& table, const CsvOptions& options) {
     Columns columns;
     if (table.at_end()) table.fail_at_end("the file is empty; its first line names the columns");
     const std::vector<Field>& fields = table.next();
@@ -192,14 +195,22 @@ Columns read_header(Table& table, const std::string& predicted) {
             table.fail(field, field.text, "a second column of this name");
         columns.names.emplace_back(field.text);
     }
-    const auto found = std::ranges::find(columns.names, predicted);
-    if (found == columns.names.end())
+    const auto number_of = [&](const std::string& name) {
+        const auto found = std::ranges::find(columns.names, name);
+        if (found == columns.names.end())
+            table.fail(fields.front(), "",
+                       fmt::format("no column \"{}\"; there are: {}", name,
+                                   fmt::join(columns.names, ", ")));
+        return static_cast<std::size_t>(found - columns.names.begin());
+    };
+    columns.predicted = number_of(options.column);
+    if (!options.group.empty()) columns.group = number_of(options.group);
+    if (columns.group == columns.predicted)
+        table.fail(fields.front(), options.group, "this column is predicted; groups have another");
+    if (columns.features() == 0)
         table.fail(fields.front(), "",
-                   fmt::format("no column \"{}\"; there are: {}", predicted,
-                               fmt::join(columns.names, ", ")));
-    if (columns.names.size() < 2)
-        table.fail(fields.front(), "", "one column only; features are others");
-    columns.predicted = static_cast<std::size_t>(found - columns.names.begin());
+                   columns.group ? "two columns only; features are others"
+                                 : "one column only; features are others");
     return columns;
 }
 
@@ -207,6 +218,7 @@ struct Rows {
     std::vector<float> features;  // row by row
     std::vector<float> targets;
     std::vector<Field> labels;
+    std::vector<Field> groups;
     int count = 0;
 };
 
@@ -218,7 +230,9 @@ void read_row(Table& table, const Columns& columns, Prediction predicts, Rows& r
             fmt::format("{} fields; the header names {}", fields.size(), columns.names.size()));
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::string& name = columns.names[i];
-        if (i != columns.predicted)
+        if (i == columns.group)
+            rows.groups.push_back(fields[i]);
+        else if (i != columns.predicted)
             rows.features.push_back(read_number(table, fields[i], name));
         else if (predicts == Prediction::label)
             rows.labels.push_back(fields[i]);
@@ -255,27 +269,38 @@ std::vector<int> order_with_test_last(int rows, int test, RandomStream& stream) 
 
 }  // namespace
 
-Dataset read_csv(FileContent content, const CsvOptions& options, RandomStream& stream) {
+GroupedData read_grouped_csv(FileContent content, const CsvOptions& options, RandomStream& stream) {
     PACELINE_CHECK(options.predicts != Prediction::next_token, "a table has labels or targets");
     PACELINE_CHECK(options.test_share >= 0 && options.test_share < 1, "a share is in [0, 1)");
     Table table(std::move(content));
-    const Columns columns = read_header(table, options.column);
+    const Columns columns = read_header(table, options);
     Rows rows;
     while (!table.at_end()) read_row(table, columns, options.predicts, rows);
     if (rows.count == 0) table.fail_at_end("no line of numbers follows the header");
 
-    Dataset data;
+    GroupedData grouped;
+    Dataset& data = grouped.data;
     data.predicts = options.predicts;
     std::vector<int> labels;
     if (options.predicts == Prediction::label)
         data.classes = read_labels(table, rows.labels, options.column, labels);
-    const Samples all = all_samples(rows, labels, columns.names.size() - 1);
+    const Samples all = all_samples(rows, labels, columns.features());
     const auto share = static_cast<int>(std::lround(options.test_share * rows.count));
     const int test = std::min(share, rows.count - 1);
     const std::vector<int> order = order_with_test_last(rows.count, test, stream);
-    gather(all, std::span(order).first(static_cast<std::size_t>(rows.count - test)), data.train);
+    const auto train = std::span(order).first(static_cast<std::size_t>(rows.count - test));
+    gather(all, train, data.train);
     gather(all, std::span(order).last(static_cast<std::size_t>(test)), data.test);
-    return data;
+    if (columns.group) {
+        std::vector<Field> groups;
+        for (const int row : train) groups.push_back(rows.groups[static_cast<std::size_t>(row)]);
+        read_labels(table, groups, options.group, grouped.groups);
+    }
+    return grouped;
+}
+
+Dataset read_csv(FileContent content, const CsvOptions& options, RandomStream& stream) {
+    return read_grouped_csv(std::move(content), options, stream).data;
 }
 
 }  // namespace paceline

@@ -35,6 +35,19 @@ constexpr const char* leaf_spine = R"(cluster.fabric={"kind": "leaf-spine", "hos
     "spines": 2, "link": {"bandwidth": "10Gbps"}})";
 constexpr const char* slow_nodes = R"(cluster.stragglers={"nodes": [0], "factor": 4})";
 
+// Two switches with four nodes each, 10 us from their switch, and a line of that latency between
+// the switches.
+std::string two_regions(std::string_view latency) {
+    std::string cables;
+    for (int node = 0; node < 8; ++node)
+        cables += fmt::format(R"({{"between": [{}, "{}"]}}, )", node, node < 4 ? "a" : "b");
+    return fmt::format(
+        R"(cluster={{"nodes": 8, "fabric": {{"kind": "graph", "switches": ["a", "b"],
+            "link": {{"bandwidth": "10Gbps", "latency": "10us"}},
+            "cables": [{}{{"between": ["a", "b"], "link": {{"bandwidth": "10Gbps", "latency": "{}"}}}}]}}}})",
+        cables, latency);
+}
+
 // What each kind is told of. One setting makes the difference to a scenario without warnings.
 struct Case {
     std::string name;
@@ -82,6 +95,20 @@ std::vector<Case> cases() {
           R"(workload={"profile": "resnet-50", "gradient_time": "100ms"})",
           R"(algorithm={"kind": "dgc", "density": 0.01})"},
          "dgc: its exchange is flat over machines of 4 devices"},
+        {"unlike-hops",
+         timing,
+         {two_regions("5ms")},
+         "dense: its ring takes 20us from machine 0 to 1 and 5.02ms from 3 to 4, and each of its "
+         "rounds waits for the longest hop"},
+        {"unlike-hops",
+         timing,
+         {two_regions("5ms"), R"(algorithm={"kind": "zero", "stage": 3})"},
+         "zero: its ring takes 20us from machine 0 to 1 and 5.02ms from 3 to 4"},
+        {"hierarchy-is-a-ring",
+         timing,
+         {R"(algorithm={"kind": "dense", "all_reduce": "hierarchical"})"},
+         "dense: its all-reduce is hierarchical, and each machine has one device, so it takes the "
+         "steps of a ring"},
         {"wide-wire",
          timing,
          {R"(workload={"profile": "resnet-50", "device": "v100", "precision": "fp16",
@@ -444,6 +471,101 @@ TEST_CASE("warnings: only methods whose step is that exchange are told that it i
           R"({"kind": "dense", "all_reduce": "hierarchical"})"}) {
         CAPTURE(other);
         CHECK_FALSE(is_told(other));
+    }
+}
+
+bool is_warned(const std::vector<std::string>& lines, std::string_view name) {
+    return std::ranges::any_of(lines, [name](const std::string& line) {
+        return line.find(fmt::format("[{}]", name)) != std::string::npos;
+    });
+}
+
+// A hop within a region has 20 us, so one of 200 us between them is not yet ten times as long.
+TEST_CASE("warnings: hops of a ring are unlike from more than ten times the latency on") {
+    for (const auto& [line, is_told] :
+         {std::pair{"0s", false}, std::pair{"180us", false}, std::pair{"181us", true}}) {
+        CAPTURE(line);
+        CHECK(is_warned(warned(timing, {two_regions(line)}), "unlike-hops") == is_told);
+    }
+}
+
+TEST_CASE(
+    "warnings: whatever goes around a ring of machines is told of unlike hops, nothing else") {
+    const auto is_told = [](const std::string& algorithm) {
+        return is_warned(warned(timing, {two_regions("5ms"), "algorithm=" + algorithm}),
+                         "unlike-hops");
+    };
+    for (const char* ring :
+         {R"({"kind": "dense", "all_reduce": {"kind": "pipelined-ring"}})", R"({"kind": "ddp"})",
+          R"({"kind": "zero", "stage": 1})", R"({"kind": "local-sgd", "period": 5})",
+          R"({"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "all-gather"}})",
+          R"({"kind": "collective", "operation": "reduce-scatter"})"}) {
+        CAPTURE(ring);
+        CHECK(is_told(ring));
+    }
+    for (const char* other :
+         {R"({"kind": "dense", "all_reduce": "halving-doubling"})",
+          R"({"kind": "dense", "all_reduce": "tree"})", R"({"kind": "ad-psgd"})",
+          R"({"kind": "collective", "operation": "all-to-all"})",
+          R"({"kind": "sgd", "codec": "qsgd", "aggregation": {"kind": "two-phase"}})",
+          R"({"kind": "sgd", "aggregation": {"kind": "all-gather", "how": "bruck"}})"}) {
+        CAPTURE(other);
+        CHECK_FALSE(is_told(other));
+    }
+}
+
+// The oracle of what the warning says is the simulation: without bandwidth limits, 14 rounds of a
+// ring take 14 times the longest hop.
+TEST_CASE("warnings: the rounds of a ring of unlike hops wait for the longest") {
+    const TemporaryFolder folder;
+    const Study study = read_study(
+        folder.write("far.json", std::string(timing)),
+        {two_regions("5ms"), R"(algorithm={"kind": "collective", "operation": "all-reduce"})",
+         R"(workload={"profile": "resnet-50", "step_time": "0s"})", "stop.iterations=1"});
+    const double rounds_s = 14 * 5.02e-3;
+    const Metrics far = run_point(study.points.front().scenario, nullptr);
+    CHECK(far.sim_time_s >= rounds_s);
+    CHECK(far.sim_time_s <= rounds_s + 14 * (102.3e6 / 8 / 1.25e9));  // and 14 chunks on the line
+}
+
+// The buses of machines are no hops between them.
+TEST_CASE("warnings: short buses beside a long network are no unlike hops") {
+    CHECK_FALSE(is_warned(
+        warned(timing, {R"(cluster={"nodes": 8, "devices_per_node": 4,
+                   "bus": {"kind": "switched", "link": {"bandwidth": "100GBps", "latency": "1us"}},
+                   "fabric": {"kind": "leaf-spine", "hosts_per_leaf": 4, "spines": 1,
+                              "link": {"bandwidth": "100Gbps", "latency": "50us"}}})",
+                        R"(workload={"profile": "resnet-50", "gradient_time": "100ms"})"}),
+        "unlike-hops"));
+}
+
+// The oracle is the simulation: told of the hierarchy exactly where it takes as long as a ring.
+TEST_CASE("warnings: a hierarchy is told to be a ring where both take the same time") {
+    for (const auto& [nodes, devices] :
+         {std::pair{1, 4}, std::pair{4, 1}, std::pair{2, 2}, std::pair{4, 4}, std::pair{8, 1}}) {
+        CAPTURE(nodes);
+        CAPTURE(devices);
+        const std::string bus =
+            devices == 1
+                ? ""
+                : R"("bus": {"kind": "switched", "link": {"bandwidth": "12GBps", "latency": "3us"}},)";
+        const std::string cluster = fmt::format(
+            R"(cluster={{"nodes": {}, "devices_per_node": {}, {}
+                "fabric": {{"kind": "star", "link": {{"bandwidth": "10Gbps", "latency": "20us"}}}}}})",
+            nodes, devices, bus);
+        const std::string net = R"(workload={"profile": "resnet-50", "gradient_time": "100ms"})";
+        const auto by = [](std::string_view plan) {
+            return fmt::format(R"(algorithm={{"kind": "dense", "all_reduce": "{}"}})", plan);
+        };
+        const auto time_s = [&](std::string_view plan) {
+            const TemporaryFolder folder;
+            const Study study = read_study(folder.write("a.json", std::string(timing)),
+                                           {cluster, net, by(plan), "stop.iterations=1"});
+            return run_point(study.points.front().scenario, nullptr).sim_time_s;
+        };
+        CHECK(is_warned(warned(timing, {cluster, net, by("hierarchical")}),
+                        "hierarchy-is-a-ring") == (time_s("hierarchical") == time_s("ring")));
+        CHECK_FALSE(is_warned(warned(timing, {cluster, net, by("ring")}), "hierarchy-is-a-ring"));
     }
 }
 

@@ -61,6 +61,8 @@ const std::vector<Stage> stages{
     {"price", "/price", R"({"price": {}})"},
     {"access-trace", "/cluster/access/0",
      R"({"cluster": {"access": [{"kind": "trace", "file": "trace.csv", "period": "300ms"}]}})"},
+    {"access-trace", "/cluster/access/0",
+     R"({"cluster": {"access": [{"kind": "trace", "format": "mahimahi", "file": "packets.txt"}]}})"},
     {"access-on-off", "/cluster/access/0",
      R"({"cluster": {"access": [{"kind": "on-off", "on": "50ms", "off": "30ms"}]}})"},
     {"access-outages", "/cluster/access/0",
@@ -395,6 +397,9 @@ std::string rows() {
 class Runner {
   public:
     Runner() {
+        std::string packets;  // 12 Mbps for 10 ms, then half as much
+        for (int ms = 1; ms <= 200; ms += ms <= 10 ? 1 : 2) packets += fmt::format("{}\n", ms);
+        write("packets.txt", packets);
         write("trace.csv", "time_s,up_mbps,down_mbps\n0,1000,1000\n0.1,100,200\n");
         write("words.txt", words());
         write("rows.csv", rows());
@@ -534,6 +539,7 @@ Finding find(const Runner& runner, const Case& one, const std::string& key, cons
 // Keys for which no other value makes a difference on four small nodes, and why.
 const std::set<std::string> not_felt{
     "graph.switches",            // a switch that no cable names changes nothing
+    "access-trace.format",       // no file is of two formats
     "cluster.devices_per_node",  // another number needs a bus, which excludes the default
     "aggregation-sparse-all-reduce.inside",  // its one codec travels dense inside machines
 };

@@ -189,5 +189,12 @@ TEST_CASE("partition: fewer samples than nodes are refused") {
     CHECK_THROWS_AS(partition_dirichlet(Eigen::VectorXi::Zero(4), 2, 0, stream), LogicError);
 }
 
+TEST_CASE("partition by group: groups stay whole, and nodes take them in turn") {
+    const std::vector<int> groups{2, 0, 1, 3, 2, 0, 4};
+    CHECK(partition_by_group(groups, 5) == Shards{{1, 5}, {2}, {0, 4}, {3}, {6}});
+    CHECK(partition_by_group(groups, 2) == Shards{{0, 1, 4, 5, 6}, {2, 3}});
+    CHECK(partition_by_group(groups, 1) == Shards{{0, 1, 2, 3, 4, 5, 6}});
+}
+
 }  // namespace
 }  // namespace paceline::partition_test

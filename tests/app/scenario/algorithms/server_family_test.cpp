@@ -1,11 +1,13 @@
 // The server methods as scenarios name them, end to end.
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "app/json/config_error.hpp"
 #include "app/run/run_point.hpp"
 #include "app/study/study_file.hpp"
 #include "tests/app/studies/run_points.hpp"
@@ -131,6 +133,36 @@ TEST_CASE("server family: iterations and epochs of FedAvg count gradients that w
     CHECK(m.iterations == 3);  // 6 steps, each by two of four workers
     CHECK(m.epochs.value() == Approx(6 * 2 * 8 / 256.0));
     CHECK(m.compression_ratio == Approx(3).epsilon(1e-2));
+}
+
+// 256 samples on 4 workers, in batches of 8. The oracle: 2 passes through shards of 64 samples are
+// 16 steps, half a pass is 4.
+TEST_CASE("server family: local epochs are passes through a client's shard") {
+    const auto run = [&](const std::string& kind, const std::string& how, const char* data = "") {
+        std::vector<std::string> settings{
+            fmt::format(R"(algorithm={{"kind": "{}", {}}})", kind, how), "stop.iterations=32"};
+        if (*data != 0) settings.emplace_back(data);
+        return study.scenario(settings);
+    };
+    for (const char* kind : {"fedavg", "fedprox", "fedopt", "scaffold"}) {
+        CAPTURE(kind);
+        for (const auto& [epochs, steps] :
+             {std::pair{"2", 16}, std::pair{"0.5", 4}, std::pair{"0.06", 1}, std::pair{"0.3", 2}}) {
+            CAPTURE(epochs);
+            const auto how = fmt::format(R"("local_epochs": {})", epochs);
+            CHECK(run(kind, how).algorithm.period == steps);
+            const Metrics by_epochs = run_point(run(kind, how), nullptr);
+            const Metrics by_steps =
+                run_point(run(kind, fmt::format(R"("local_steps": {})", steps)), nullptr);
+            CHECK(by_epochs.sim_time_s == by_steps.sim_time_s);
+            CHECK(by_epochs.train_loss == by_steps.train_loss);
+        }
+        CHECK_THROWS_AS((void)run(kind, R"("local_epochs": 1, "local_steps": 2)"), ConfigError);
+        CHECK_THROWS_AS((void)run(kind, R"("local_epochs": 1)",
+                                  R"(workload.data={"kind": "gaussian-mixture", "train": 256,
+                                     "test": 64, "partition": {"kind": "dirichlet", "alpha": 1}})"),
+                        ConfigError);
+    }
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -17,6 +19,7 @@
 #include "app/scenario/study.hpp"
 #include "app/study/run_study.hpp"
 #include "app/study/study_file.hpp"
+#include "sim/engine/random.hpp"
 #include "sim/network/loss.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 #include "tests/app/json/in_memory.hpp"
@@ -125,6 +128,163 @@ TEST_CASE("access: a trace may have blanks, empty lines, CR LF and a byte-order 
     REQUIRE(trace.rows.size() == 2);
     CHECK(trace.rows[1].at == 10s);
     CHECK(trace.rows[1].bandwidth == AccessBandwidth{3_Mbps, 4_Mbps});
+}
+
+TEST_CASE("access: the columns of a trace stand in any order") {
+    const LinkTrace trace = read_trace("down_mbps,time_s,up_mbps\n2,0,1\n4,10,3\n");
+
+    REQUIRE(trace.rows.size() == 2);
+    CHECK(trace.rows[0].bandwidth == AccessBandwidth{1_Mbps, 2_Mbps});
+    CHECK(trace.rows[1].at == 10s);
+    CHECK(trace.rows[1].bandwidth == AccessBandwidth{3_Mbps, 4_Mbps});
+}
+
+constexpr Bandwidth kbps(std::int64_t rate) {
+    return {1000 * rate};
+}
+
+// Calls read(files) with the texts of the way down and, unless it is empty, of the way up.
+template <class Read>
+LinkTrace read_ways(const std::string& down, const std::string& up, const Read& read) {
+    const std::string scenario = "folder/scenario.json";
+    const Json names[] = {"x.down", "x.up"};
+    const Sources sources = in_memory({{"folder/x.down", down}, {"folder/x.up", up}});
+    TraceFiles files{{&names[0], &scenario, "access.file", &sources}};
+    if (!up.empty()) files.up = Place{&names[1], &scenario, "access.file_up", &sources};
+    return read(files);
+}
+
+LinkTrace read_packets(const std::string& down, const std::string& up, Duration interval) {
+    return read_ways(down, up,
+                     [interval](const TraceFiles& f) { return read_mahimahi(f, interval); });
+}
+
+// Returns the megabits of a period, into the node and out of it.
+std::pair<double, double> megabits_of(const LinkTrace& trace) {
+    double down = 0;
+    double up = 0;
+    for (std::size_t i = 0; i < trace.rows.size(); ++i) {
+        const Duration end = i + 1 < trace.rows.size() ? trace.rows[i + 1].at : trace.period;
+        const double s = to_seconds(end - trace.rows[i].at);
+        down += s * static_cast<double>(trace.rows[i].bandwidth.down.bits_per_second) * 1e-6;
+        up += s * static_cast<double>(trace.rows[i].bandwidth.up.bits_per_second) * 1e-6;
+    }
+    return {down, up};
+}
+
+// Worked by hand: 2 packets of 12,000 bits in the first 10 ms, none in the next, 3 in the last 5.
+TEST_CASE(
+    "access: a Mahimahi trace counts packets in intervals and wraps around at its last time") {
+    const LinkTrace trace = read_packets("3\n10\n24\n24\n25\n", "", 10ms);
+
+    CHECK(trace.period == 25ms);
+    REQUIRE(trace.rows.size() == 3);
+    CHECK(trace.rows[0].bandwidth == AccessBandwidth{kbps(2400), kbps(2400)});
+    CHECK(trace.rows[1].at == 10ms);
+    CHECK(trace.rows[1].bandwidth == AccessBandwidth{Bandwidth{0}, Bandwidth{0}});
+    CHECK(trace.rows[2].at == 20ms);
+    CHECK(trace.rows[2].bandwidth == AccessBandwidth{kbps(7200), kbps(7200)});
+}
+
+TEST_CASE("access, property: a Mahimahi trace carries its packets, whatever the interval") {
+    RandomStream stream = RandomStreams(7).stream("packets");
+    for (int round = 0; round < 50; ++round) {
+        std::string text;
+        int at = 0;
+        const int packets = 1 + static_cast<int>(stream() % 200);
+        for (int i = 0; i < packets; ++i) {
+            at += static_cast<int>(stream() % 9);
+            text += fmt::format("{}\n", i + 1 == packets ? at + 1 : at);
+        }
+        for (const Duration interval : {Duration{1ms}, Duration{7ms}, Duration{100ms}}) {
+            const LinkTrace trace = read_packets(text, "", interval);
+            CHECK(trace.period == (at + 1) * Duration{1ms});
+            CHECK(megabits_of(trace).first == doctest::Approx(packets * 12e-3).epsilon(1e-5));
+        }
+    }
+}
+
+TEST_CASE("access: ways of unlike periods: the shorter one repeats within the longer one") {
+    // up: one packet per 10 ms, wrapping at 10 ms; down: 2 packets per 10 ms, then 4, to 30 ms
+    const LinkTrace trace = read_packets("5\n10\n15\n20\n21\n22\n25\n30\n", "10\n", 10ms);
+
+    CHECK(trace.period == 30ms);
+    REQUIRE(trace.rows.size() == 2);
+    CHECK(trace.rows[0].bandwidth == AccessBandwidth{kbps(1200), kbps(2400)});
+    CHECK(trace.rows[1].at == 20ms);
+    CHECK(trace.rows[1].bandwidth == AccessBandwidth{kbps(1200), kbps(4800)});
+}
+
+// As in Pensieve's simulator: a rate holds from the time of the line before it.
+TEST_CASE("access: a Pensieve trace holds each rate from the line before on") {
+    const LinkTrace trace = read_ways("0.0\t9.9\n1.5\t2.0\n4\t0.5\n", "", &read_pensieve);
+
+    CHECK(trace.period == 4s);
+    REQUIRE(trace.rows.size() == 2);
+    CHECK(trace.rows[0].bandwidth == AccessBandwidth{2_Mbps, 2_Mbps});
+    CHECK(trace.rows[1].at == 1500ms);
+    CHECK(trace.rows[1].bandwidth == AccessBandwidth{kbps(500), kbps(500)});
+    CHECK(megabits_of(trace).first == doctest::Approx(1.5 * 2 + 2.5 * 0.5));
+}
+
+TEST_CASE("access: wrong lines of Mahimahi and Pensieve traces are refused with their number") {
+    const auto told = [](const std::string& text, const auto& read) -> std::string {
+        try {
+            (void)read_ways(text, "", read);
+        } catch (const ConfigError& error) {
+            return std::string(error.path()) + ": " + std::string(error.problem());
+        }
+        return "none";
+    };
+    const auto packets = [](const TraceFiles& files) { return read_mahimahi(files, 100ms); };
+    CHECK(told("5\n4\n", packets) == "line 2: 4ms is before the line before it");
+    CHECK(told("1.5\n", packets) == "line 1: 1.5 is no whole millisecond");
+    CHECK(told("1 2\n", packets) == "line 1: has 2 numbers; a line has 1");
+    CHECK(told("", packets).find("there is no line with numbers") != std::string::npos);
+    CHECK(told("0\n", packets).find("line 1: the last time is that at which") == 0);
+    CHECK(told("9000000000\n", [](const TraceFiles& files) {
+              return read_mahimahi(files, 1ms);
+          }).find("intervals of 1ms; set a longer \"interval\"") != std::string::npos);
+    CHECK(told("0 1\n", &read_pensieve).find("line 1: a trace has two lines or more") == 0);
+    CHECK(told("0 1\n2 3\n2 1\n", &read_pensieve) ==
+          "line 3: 2s is not later than the line before it, 2s");
+}
+
+TEST_CASE("access: the keys of a trace's format are read, and refused where they mean nothing") {
+    const Pair pair;
+    (void)pair.folder.write("a.down", "5\n10\n");
+    (void)pair.folder.write("a.up", "10\n");
+    (void)pair.folder.write("x.csv", "time_s,up_mbps,down_mbps\n0,1,2\n");
+    const ClusterChoice cluster =
+        pair.read({access(R"({"kind": "trace", "format": "mahimahi", "file": "a.down",
+                             "file_up": "a.up", "interval": "5ms", "phase": "random"})")})
+            .cluster;
+    const LinkTrace& trace = *std::get<std::shared_ptr<const LinkTrace>>(cluster.access[0].kind);
+    CHECK(trace.period == 10ms);
+    CHECK(trace.phase == LinkPhase::random);
+    REQUIRE(trace.rows.size() == 2);
+    CHECK(trace.rows[0].bandwidth == AccessBandwidth{Bandwidth{0}, kbps(2400)});
+    CHECK(trace.rows[1].bandwidth == AccessBandwidth{kbps(2400), kbps(2400)});
+    for (const char* wrong :
+         {R"({"kind": "trace", "file": "x.csv", "file_up": "a.up"})",
+          R"({"kind": "trace", "file": "x.csv", "interval": "1s"})",
+          R"({"kind": "trace", "file": "a.down", "format": "mahimahi", "interval": "1us"})"}) {
+        CAPTURE(wrong);
+        CHECK_THROWS_AS((void)pair.read({access(wrong)}), ConfigError);
+    }
+}
+
+// The oracle is a link without a trace: a packet of 12,000 bits each millisecond is 12 Mbps.
+TEST_CASE("access: a Mahimahi trace of a steady rate is a link of that rate") {
+    const Pair pair;
+    std::string steady;
+    for (int ms = 1; ms <= 200; ++ms) steady += fmt::format("{}\n", ms);
+    (void)pair.folder.write("steady", steady);
+    const double traced =
+        pair.run({access(R"({"kind": "trace", "format": "mahimahi", "file": "steady"})")})
+            .sim_time_s;
+    (void)pair.folder.write("own.csv", "time_s,up_mbps,down_mbps\n0,12,12\n");
+    CHECK(traced == pair.run({access(R"({"kind": "trace", "file": "own.csv"})")}).sim_time_s);
 }
 
 TEST_CASE("access: an error in a trace names its file and line") {

@@ -1,4 +1,8 @@
 // The "failures" of a scenario: what is accepted, what is refused, and how every algorithm reacts.
+#include "app/scenario/cluster/failures.hpp"
+
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -16,6 +20,7 @@
 namespace paceline::failures_test {
 namespace {
 
+using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
 Json study_with(const Json& failures) {
@@ -133,6 +138,80 @@ TEST_CASE("failures: a trace repeats with its period, a schedule does not") {
     CHECK(run(folder, study).deaths == 3);
     study["cluster"]["failures"] = {{"schedule", {{{"node", 3}, {"at", "1s"}, {"for", "2s"}}}}};
     CHECK(run(folder, study).deaths == 1);
+}
+
+// Returns the absences of node 1 until a time, each seen once the one before is over.
+std::vector<Absence> absences_until(const TemporaryFolder& folder, const std::string& table,
+                                    const Json& trace, Time end) {
+    static_cast<void>(folder.write("away.csv", table));
+    const Study study =
+        read_study(folder.write("study.json", study_with({{"trace", trace}}).dump()), {});
+    const Scenario& scenario = study.points.front().scenario;
+    Failures failures = make_failures(*scenario.cluster.failures, scenario.algorithm, 8, 1);
+    std::vector<Absence> absences;
+    for (Time since{};;) {
+        const std::optional<Absence> next = failures.next_absence(1, since);
+        if (!next || next->leaves >= end) return absences;
+        absences.push_back(*next);
+        since = next->returns;
+        if (since == never) return absences;
+    }
+}
+
+TEST_CASE("failures: a trace goes around the end of its period") {
+    const TemporaryFolder folder;
+    const Json daily = {{"file", "away.csv"}, {"period", "24s"}};
+    const Time end{60s};
+    const std::vector<Absence> around =
+        absences_until(folder, "node,leaves_s,returns_s\n1,22,6\n1,12,13\n", daily, end);
+    // At night and at noon, as rows within the period say it
+    const std::vector<Absence> split =
+        absences_until(folder, "node,leaves_s,returns_s\n1,22,24\n1,0,6\n1,12,13\n", daily, end);
+    REQUIRE(around.size() == 5);
+    CHECK(around[0].leaves == Time{});
+    CHECK(around[0].returns == Time{6s});
+    CHECK(around[1].leaves == Time{12s});
+    CHECK(around[2].leaves == Time{22s});
+    CHECK(around[2].returns == Time{30s});
+    CHECK(around[3].leaves == Time{36s});
+    CHECK(around[4].leaves == Time{46s});
+    // The oracle: the node is away at the same instants
+    const auto is_away = [](const std::vector<Absence>& absences, Time at) {
+        return std::ranges::any_of(
+            absences, [at](const Absence& a) { return a.leaves <= at && at < a.returns; });
+    };
+    for (int half = 0; half < 110; ++half) {
+        const Time at{half * Duration{500ms}};
+        CAPTURE(half);
+        CHECK(is_away(around, at) == is_away(split, at));
+    }
+}
+
+TEST_CASE("failures: a node of a trace may never return, if there is no period") {
+    const TemporaryFolder folder;
+    const std::vector<Absence> absences = absences_until(
+        folder, "returns_s,node,leaves_s\n3,1,2\nnever,1,7\n", {{"file", "away.csv"}}, end_of_time);
+    REQUIRE(absences.size() == 2);
+    CHECK(absences[0].leaves == Time{2s});
+    CHECK(absences[0].returns == Time{3s});
+    CHECK(absences[1].leaves == Time{7s});
+    CHECK(absences[1].returns == never);
+
+    const auto told = [&](const std::string& table, const Json& trace) {
+        static_cast<void>(folder.write("away.csv", table));
+        return problem(folder, study_with({{"trace", trace}}));
+    };
+    CHECK(told("node,leaves_s,returns_s\n1,2,never\n1,7,9\n", {{"file", "away.csv"}}) ==
+          "line 3: the node is away already, by another row");
+    CHECK(told("node,leaves_s,returns_s\n1,2,sometime\n", {{"file", "away.csv"}}) ==
+          "line 2: \"sometime\" is not a time in seconds, within the period: a number from 0 to "
+          "9000000, or \"never\"");
+    const Json daily = {{"file", "away.csv"}, {"period", "60s"}};
+    CHECK(told("node,leaves_s,returns_s\n1,2,never\n", daily) ==
+          "line 2: \"never\" is not a time in seconds, within the period: a number from 0 to 60");
+    CHECK(told("node,leaves_s,returns_s\n1,50,6\n1,5,7\n", daily) ==
+          "line 2: the node is away already, by another row");
+    CHECK(told("node,leaves_s,returns_s\n1,50,5\n1,5,7\n", daily) == "none");
 }
 
 TEST_CASE("failures: a run that waits for a dead node ends and names it, whatever else goes on") {

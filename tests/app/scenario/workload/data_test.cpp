@@ -1,7 +1,9 @@
 #include "app/scenario/workload/data.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include "app/json/config_error.hpp"
 #include "app/study/study_file.hpp"
 #include "models/data/artificial_language.hpp"
 #include "models/data/digits.hpp"
@@ -207,6 +209,41 @@ TEST_CASE("data: each partition deals the training samples by its own rule") {
           partition_partly_shuffled(labels, 4, 0.25, second));
     CHECK(dealt(R"(, "partition": {"kind": "dirichlet", "alpha": 0.5})") ==
           partition_dirichlet(labels, 4, 0.5, third));
+}
+
+// The oracle stands in the table: what a client has for x is its number.
+TEST_CASE("data: a column of a table deals its rows to clients, and is no feature") {
+    std::string table = "x,client,y\n";
+    for (int i = 0; i < 60; ++i) table += fmt::format("{},c{},{}\n", i * 7 % 5, i * 7 % 5, i % 2);
+    (void)study.folder.write("clients.csv", table);
+    const auto by = [](const std::string& partition) {
+        return data(R"({"kind": "csv", "file": "clients.csv", "label": "y", "standardize": false,
+                        "partition": )" +
+                    partition + "}");
+    };
+    const DataChoice choice = by(R"({"kind": "column", "column": "client"})");
+    CHECK(choice.shape.features == 1);
+    CHECK_FALSE(choice.shards_are_even);
+    const Samples& train = choice.set()->train;
+    const auto check = [&](int workers) {
+        const Shards shards = choice.deal(workers, RandomStreams(6));
+        std::size_t all = 0;
+        for (int worker = 0; worker < workers; ++worker) {
+            const std::vector<int>& shard = shards[static_cast<std::size_t>(worker)];
+            CHECK_FALSE(shard.empty());
+            all += shard.size();
+            for (const int sample : shard)
+                CHECK(static_cast<int>(train.inputs(0, sample)) % workers == worker);
+        }
+        CHECK(all == static_cast<std::size_t>(choice.shape.train));
+    };
+    check(5);
+    check(3);
+    check(1);
+    // Another partition of the same file has the column as a feature, so it is other data
+    CHECK_THROWS_AS((void)by(R"({"kind": "iid"})"), ConfigError);  // "c0" is no number
+    CHECK_THROWS_AS((void)by(R"({"kind": "column", "column": "who"})"), ConfigError);
+    CHECK_THROWS_AS((void)by(R"({"kind": "column", "column": "y"})"), ConfigError);
 }
 
 TEST_CASE("data: points of a study share what they say alike, however it is dealt") {

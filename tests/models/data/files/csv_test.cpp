@@ -43,6 +43,42 @@ TEST_CASE("csv: every column but the label's is a feature, in order") {
     CHECK(packed.train.inputs == data.train.inputs);
 }
 
+TEST_CASE("csv: the column of groups is no feature, and says whose the training rows are") {
+    const std::string content = "x,user,y\n1,eve,0\n2,ann,1\n3,eve,0\n4,bob,1\n";
+    RandomStream rows = stream();
+    const GroupedData grouped =
+        read_grouped_csv(file_of(content), {.column = "y", .test_share = 0, .group = "user"}, rows);
+
+    CHECK(grouped.data.train.inputs == Eigen::RowVector4f(1, 2, 3, 4));
+    CHECK(grouped.groups == std::vector<int>{2, 0, 2, 1});
+    const Dataset without = read("x,y\n1,0\n2,1\n3,0\n4,1\n", {.column = "y", .test_share = 0});
+    CHECK(without.train.inputs == grouped.data.train.inputs);
+    CHECK(without.train.labels == grouped.data.train.labels);
+}
+
+// Each row has its group as its feature, so the oracle stands in the data.
+TEST_CASE("csv, property: groups are those of the rows that are left for training") {
+    std::mt19937 random(3);  // NOLINT(cert-msc32-c,cert-msc51-cpp)
+    for (int round = 0; round < 30; ++round) {
+        std::string content = "x,user,y\n";
+        for (int i = 0; i < 40; ++i) {
+            const unsigned user = random() % 12;
+            content += fmt::format("{},{},{}\n", user, user, i % 2);
+        }
+        RandomStream rows = stream(static_cast<std::uint64_t>(round));
+        const GroupedData grouped = read_grouped_csv(
+            file_of(content), {.column = "y", .test_share = 0.5, .group = "user"}, rows);
+        std::set<float> users;
+        for (Eigen::Index i = 0; i < grouped.data.train.count(); ++i)
+            users.insert(grouped.data.train.inputs(0, i));
+        for (Eigen::Index i = 0; i < grouped.data.train.count(); ++i) {
+            const auto place = users.find(grouped.data.train.inputs(0, i));
+            CHECK(grouped.groups[static_cast<std::size_t>(i)] ==
+                  std::distance(users.begin(), place));
+        }
+    }
+}
+
 // Returns the classes of these labels, all of them training samples.
 Dataset labelled(const std::vector<std::string>& labels) {
     std::string content = "x,y\n";
