@@ -130,6 +130,7 @@ SECTIONS = [
         ("ring-all-reduce", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("pipelined-ring", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("double-tree", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
+        ("library_all_reduce", ["cluster.library.all_reduce"]),
         ("nccl", ["cluster.library.all_reduce"]),
         ("mixing", ["algorithm.mixing"]),
         ("mixing-in-turn", ["algorithm.mixing.in_turn[]"]),

@@ -68,7 +68,7 @@ def section(study, points):
              "|---|---|---|---|---|"]
     for series, value, published, predicted, error, role in points:
         case = ", ".join(f"{k.removeprefix('workload.')} {v}" if k not in PLAIN else v
-                         for k, v in series["at"].items())
+                         for k, v in series["at"].items()) or "all-reduce"
         note = f" ({role})" if role else ""
         lines.append(f"| {case} | {value} | {form.format(published * scale)} | "
                      f"{form.format(predicted * scale)} | {error:+.1%}{note} |")

@@ -11,8 +11,8 @@
 // `relays` sends only when it has received.
 //
 // By rendezvous and on links that nothing else uses, with b_p(k) the time at which member p begins
-// round k, t the time of p's message on its wire and L its latency (sim/network/wire.hpp), to one of
-// which the collective's `cost` is added:
+// round k, t the time of p's message on its wire and L its latency (sim/network/wire.hpp), to
+// one of which the collective's `cost` is added:
 //
 //   send_p(k)   =  b_p(k), or if p relays max(b_p(k), arrive_p(k))
 //   drain_p(k)  =  max(send_p(k), b_to(k), drain_p(k-1)) + t        b_p(k), if it sends nothing

@@ -140,6 +140,7 @@ class Generator {
     Json edges_in_turn();
     std::string name_of_all_reduce();
     Json all_reduce();
+    Json all_reduce_of_library();
     void choose_slices(Json& made);
     void choose_exchange(const std::string& kind, Json& made);
     void choose_overlap(const std::string& kind, Json& made);
@@ -177,6 +178,7 @@ class Generator {
     std::string algorithm_kind_;
     bool trains_ = false;
     bool of_classes_ = false;  // whether classes are predicted
+    bool has_nccl_ = false;    // its library chooses by size
 };
 
 // --- the schema ---
@@ -287,6 +289,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "node_list") return nodes_list(nodes_);
     if (place == "mixing") return mixing();
     if (place == "all_reduce") return all_reduce();
+    if (place == "library_all_reduce") return all_reduce_of_library();
     if (place == "algorithm") return algorithm();
     if (place == "cluster.nodes") return fabric_nodes_;
     if (place == "cluster.devices") return workers_;
@@ -411,8 +414,6 @@ void Generator::mend(const std::string& place, Json& made) {
         if (!own_nodes) made["placement"] = "workers";
     } else if (one_of(place, {"pipelined-ring", "double-tree"})) {
         choose_slices(made);
-    } else if (place == "library" && chance(0.4)) {
-        made["all_reduce"] = object("nccl", definition("nccl"));
     } else if (place == "nccl") {
         if (made.contains("nvls") && per_node_ == 1) made["nvls"] = false;
         if (made.value("nvls", false)) made["gpus"] = text({"hopper", "blackwell"});
@@ -796,8 +797,13 @@ std::string Generator::name_of_all_reduce() {
     static const Names names = definition("all_reduce").at("oneOf").at(0).at("enum").get<Names>();
     const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
     const std::string name = pick(names);
-    if (name == "nccl") return "library";  // of a cluster, which an algorithm goes by
+    if (name == "library" && has_nccl_) return name;
     return name == "library" || (name == "parameter-server" && !own_nodes) ? "ring" : name;
+}
+
+Json Generator::all_reduce_of_library() {
+    has_nccl_ = chance(0.5);
+    return has_nccl_ ? object("nccl", definition("nccl")) : all_reduce();
 }
 
 Json Generator::all_reduce() {
