@@ -559,6 +559,9 @@ void Generator::choose_exchange(const std::string& kind, Json& made) {
     if (operation == "all-to-all") need(kind, made, {"all_to_all"});
     if (operation == "broadcast") made["method"] = text({"binomial", "at-once", "chain"});
     if (operation == "reduce") made["method"] = text({"binomial", "chain", "ring"});
+    if (has_nccl_ && chance(0.7) &&
+        one_of(operation, {"broadcast", "reduce", "reduce-scatter", "all-gather-ring"}))
+        made["method"] = "library";
     if (one_of(made.value("method", ""), {"chain", "ring"}))
         need(kind, made, {chance(0.5) ? "slots" : "in_flight"});
 }
@@ -566,7 +569,8 @@ void Generator::choose_exchange(const std::string& kind, Json& made) {
 bool Generator::is_read(const Json& made) const {
     static const std::string nowhere;
     try {
-        (void)read_algorithm({&made, &nowhere, "algorithm"}, {{workers_, per_node_, {}}, {}});
+        const AllReducePlan library = has_nccl_ ? AllReduce::nccl : AllReduce::ring;
+        (void)read_algorithm({&made, &nowhere, "algorithm"}, {{workers_, per_node_, library}, {}});
         return true;
     } catch (const ConfigError&) {
         return false;

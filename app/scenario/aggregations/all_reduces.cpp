@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -24,9 +25,15 @@ constexpr auto methods = std::to_array<Spelling<std::optional<AllReduce>>>({
     {"double-tree", AllReduce::double_tree},
     {"automatic", AllReduce::automatic},
     {"open-mpi", AllReduce::open_mpi},
-    {"nccl", AllReduce::nccl},
     {"library", std::nullopt},
 });
+
+// Of a cluster's library.
+constexpr auto methods_of_library = [] {
+    auto own = methods;
+    own.back() = {"nccl", AllReduce::nccl};
+    return own;
+}();
 
 enum class Placement : std::uint8_t { own_nodes, workers };
 constexpr auto placements = std::to_array<Spelling<Placement>>(
@@ -145,21 +152,15 @@ void read_nccl_options(const ObjectReader& read, const WorkerShape& shape, Nccl&
         library.protocol = as_choice(*p, "a protocol of NCCL", nccl_protocols);
 }
 
-AllReducePlan nccl_plan(const Place& place, const WorkerShape& shape) {
-    if (!shape.nccl)
-        place.refuse("stands in \"cluster.library.all_reduce\"; here, write \"library\"");
-    AllReducePlan plan = AllReduce::nccl;
-    plan.library = *shape.nccl;
-    return plan;
-}
-
 }  // namespace
 
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
     AllReducePlan plan;
     if (place.json->is_object()) {
-        constexpr auto known = std::to_array<std::string_view>(
+        // NCCL chooses for the cluster's library alone.
+        constexpr auto all_kinds = std::to_array<std::string_view>(
             {"ring", "parameter-server", "pipelined-ring", "double-tree", "nccl"});
+        const std::span known = std::span(all_kinds).first(all_kinds.size() - (shape.nccl ? 0 : 1));
         const Place kind = kind_of(place, "an all-reduce with options", known);
         const std::string_view name = known[as_name(kind, "an all-reduce with options", known)];
         // The schema has a fabric that is called "ring", too
@@ -167,7 +168,8 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
         if (name == "parameter-server") {
             plan = read_servers(read, shape);
         } else if (name == "nccl") {
-            plan = nccl_plan(place, shape);
+            plan.method = AllReduce::nccl;
+            plan.library = *shape.nccl;
             read_nccl_options(read, shape, plan.library);
         } else if (name == "ring") {
             plan.cards = read_rings(read, shape);
@@ -179,9 +181,10 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
         }
         if (plan.cards > 1) plan.devices = shape.devices_per_node;
     } else {
-        const auto method = as_choice(place, "an all-reduce", methods);
+        const auto method =
+            as_choice(place, "an all-reduce", shape.nccl ? methods_of_library : methods);
         plan = method ? AllReducePlan(*method) : shape.library;
-        if (method == AllReduce::nccl) plan = nccl_plan(place, shape);
+        if (method == AllReduce::nccl) plan.library = *shape.nccl;
         if (method == AllReduce::parameter_server) plan.first_server_node = shape.workers;
     }
     if (plan.method == AllReduce::parameter_server && plan.first_server_node &&

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,11 +28,12 @@ constexpr auto operations = std::to_array<Spelling<Operation>>({
     {"reduce", Operation::reduce},
 });
 
-constexpr auto rooted_methods = std::to_array<Spelling<RootedMethod>>({
+constexpr auto rooted_methods = std::to_array<Spelling<std::optional<RootedMethod>>>({
     {"binomial", RootedMethod::binomial},
     {"at-once", RootedMethod::at_once},
     {"chain", RootedMethod::chain},
     {"ring", RootedMethod::ring},
+    {"library", std::nullopt},
 });
 
 bool goes_by_library(Operation operation) {
@@ -40,7 +42,8 @@ bool goes_by_library(Operation operation) {
 }
 
 void read_method(const Place& place, const WorkerShape& shape, CollectiveOptions& options) {
-    if (*place.json == "library") {
+    const auto method = as_choice(place, "a method", rooted_methods);
+    if (!method) {
         if (!goes_by_library(options.operation))
             place.refuse(
                 "is for the operations \"reduce-scatter\", \"all-gather-ring\", \"broadcast\" and "
@@ -50,7 +53,7 @@ void read_method(const Place& place, const WorkerShape& shape, CollectiveOptions
         options.library = shape.library.library;
         return;
     }
-    options.method = as_choice(place, "a method", rooted_methods);
+    options.method = *method;
     const bool broadcasts = options.operation == Operation::broadcast;
     if (!broadcasts && options.operation != Operation::reduce)
         place.refuse("is for the operations \"broadcast\" and \"reduce\"");

@@ -169,11 +169,11 @@ TEST_CASE("libraries: presets have a source, and figures beside a preset replace
                   fmt::format(R"(algorithm={{"kind": "dense", "all_reduce": {}}})", all_reduce)})
             .step_time_s.value();
     };
-    const std::string pipelined =
-        R"({"kind": "pipelined-ring", "buffer": "4MiB", "slots": 8, "channels": 2})";
-    CHECK(step(R"("nccl")", R"("library")") == step(R"({"start_up": "20us"})", pipelined));
+    CHECK(step(R"("nccl")", R"("library")") ==
+          step(R"({"start_up": "6.6us", "all_reduce": "nccl"})", R"("library")"));
     CHECK(step(R"({"preset": "nccl", "start_up": "1ms"})", R"("library")") ==
-          step(R"({"start_up": "1ms"})", pipelined));
+          Approx(step(R"("nccl")", R"("library")") + 1e-3 - 6.6e-6).epsilon(1e-9));
+    CHECK(step(R"("nccl")", R"("ring")") == step(R"({"start_up": "6.6us"})", R"("ring")"));
     CHECK(step(R"({"preset": "gloo", "all_reduce": "tree"})", R"("library")") ==
           step(R"({"protocol": "rendezvous-in-band"})", R"("tree")"));
     CHECK(step(R"("open-mpi-tcp")", R"("ring")") ==
