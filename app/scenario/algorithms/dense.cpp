@@ -87,8 +87,7 @@ AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
             "is for shards on all workers: those of a machine are gathered inside it, and their "
             "copies use all cards already; write \"one\", or \"shards\": \"all\"");
     options.cards = read_rings(read, in);
-    if (in.library.method == AllReduce::nccl && !read.optional("rings"))
-        options.library = in.library.library;
+    if (in.library.method == AllReduce::nccl) options.library = in.library.library;
     if (const auto p = read.optional("prefetch")) {
         options.prefetch = static_cast<int>(as_integer(*p, 0, 1000));
         if (options.stage < 3)
