@@ -1,5 +1,6 @@
 #include "sim/collectives/plans/all_reduce_plan.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/collectives/all_reduce.hpp"
@@ -28,8 +29,8 @@ PlanOfSize by_nccl(const Nccl& library, int n, Bytes size) {
     AllReducePlan& plan = chosen.plan;
     if (choice.algorithm == Nccl::Algorithm::tree) plan.method = AllReduce::double_tree;
     plan.slices = choice.slices;
-    const bool has_full_machines = n % library.devices == 0;
-    plan.devices = has_full_machines ? library.devices : n < library.devices ? n : 1;
+    plan.devices = std::min(library.devices, n);
+    if (n % plan.devices != 0) plan.devices = 1;
     plan.cards = choice.rings;
     return chosen;
 }
@@ -44,9 +45,8 @@ PlanOfSize plan_for(const AllReducePlan& plan, int n, Bytes size) {
         constexpr Bytes segment{std::int64_t{1} << 20U};
         constexpr Bytes most_doubled{9'999};
         own.plan.slices = {segment, 2};
-        own.plan.method = size <= most_doubled  ? AllReduce::recursive_doubling
-                          : size <= n * segment ? AllReduce::ring
-                                                : AllReduce::pipelined_ring;
+        own.plan.method = size <= n * segment ? AllReduce::ring : AllReduce::pipelined_ring;
+        if (size <= most_doubled) own.plan.method = AllReduce::recursive_doubling;
     }
     if (plan.method == AllReduce::automatic)
         own.plan.method = size <= most_bytes_doubled ? AllReduce::recursive_doubling

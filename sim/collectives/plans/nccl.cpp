@@ -205,8 +205,9 @@ class Tuning {
         double inside = hop_latency_of(this->inside(), algorithm, protocol);
         const double between = hop_latency_of(Hop::network, algorithm, protocol);
         if (algorithm == Algorithm::nvls) return inside;
+        const int below_first = ranks_ / machines_ - 1;
         if (algorithm == Algorithm::tree)
-            return base + 2 * ((ranks_ / machines_ - 1) * inside +
+            return base + 2 * (below_first * inside +
                                floor_log2(static_cast<std::uint64_t>(machines_)) * between);
         if (operation_ == Operation::broadcast || operation_ == Operation::reduce)
             return base + (machines_ == 1 ? inside : between);
@@ -237,7 +238,10 @@ std::int64_t slice_of_channel(const Tuning& tuning, const NcclChoice& choice, By
     const double per_machine = static_cast<double>(tuning.ranks()) / tuning.machines();
     const double steps =
         1 + floor_log2(static_cast<std::uint64_t>(tuning.machines())) + 0.1 * per_machine;
-    const auto slices = [&] { return static_cast<double>(size.count / (choice.channels * slice)); };
+    const auto slices = [&] {
+        const std::int64_t whole = size.count / (choice.channels * slice);
+        return static_cast<double>(whole);
+    };
     while (slices() < steps * 64 / per_machine && slice > 128 * kibibyte) slice /= 2;
     while (slices() < steps * 16 / per_machine && slice > 32 * kibibyte) slice /= 2;
     return slice;
