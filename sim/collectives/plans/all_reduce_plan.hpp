@@ -80,6 +80,6 @@ PlanOfSize plan_for(const AllReducePlan& plan, int n, Bytes size);
 /// Returns a literal, such as "ring all-reduce".
 std::string_view name_of(const AllReducePlan& plan, Bytes size);
 
-Task<> all_reduce(const AllReducePlan& plan, Rank self, Bytes size);
+Task<> all_reduce(const AllReducePlan& plan, const Rank& self, Bytes size);
 
 }  // namespace paceline

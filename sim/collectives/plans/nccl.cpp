@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <tuple>
@@ -68,7 +69,7 @@ constexpr double gigabytes_per_second(Bandwidth rate) {
 }
 
 Duration microseconds(double us) {
-    return Duration{static_cast<std::int64_t>(us * 1e6 + 0.5)};
+    return Duration{std::llround(us * 1e6)};
 }
 
 int floor_log2(std::uint64_t x) {
@@ -140,9 +141,9 @@ class Tuning {
 
     [[nodiscard]] int channels_for(Algorithm algorithm, NcclProtocol protocol, Bytes size) const {
         if (algorithm == Algorithm::nvls) return channels_;
-        std::int64_t per_channel = 8 * 512;
-        if (protocol == NcclProtocol::ll128) per_channel = 8 * 640;
-        if (protocol == NcclProtocol::simple) per_channel = 64 * 512;
+        std::int64_t per_channel = std::int64_t{8} * 512;
+        if (protocol == NcclProtocol::ll128) per_channel = std::int64_t{8} * 640;
+        if (protocol == NcclProtocol::simple) per_channel = std::int64_t{64} * 512;
         if (protocol == NcclProtocol::ll && algorithm == Algorithm::ring) per_channel *= ranks_;
         return static_cast<int>(std::clamp<std::int64_t>(size.count / per_channel, 1, channels_));
     }
@@ -178,8 +179,8 @@ class Tuning {
     // One for each NVLink of 25 GB/s, doubled.
     [[nodiscard]] int channels_inside() const {
         if (!library_.over_nvlink) return 2;
-        return std::clamp(2 * static_cast<int>(gigabytes_per_second(library_.inside) / 25 + 0.5), 2,
-                          24);
+        return std::clamp(
+            2 * static_cast<int>(std::lround(gigabytes_per_second(library_.inside) / 25)), 2, 24);
     }
     [[nodiscard]] int steps() const {
         switch (operation_) {

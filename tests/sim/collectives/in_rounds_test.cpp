@@ -170,7 +170,7 @@ Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
         case 35:
             return halving_doubling_all_reduce(self.with_cost(cost), size);
         case 36:
-            return all_reduce(by_nccl(), std::move(self), size);
+            return all_reduce(by_nccl(), self, size);
         case 37:
             return nccl_collective(self, by_nccl().library, Nccl::Operation::reduce_scatter, size);
         case 38:

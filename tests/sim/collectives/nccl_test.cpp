@@ -191,7 +191,7 @@ struct Machines {
     }
     [[nodiscard]] Duration time(Bytes size, std::uint64_t* messages = nullptr) const {
         StarRun run(n, fabric());
-        run.spawn_all([&](Rank self) { return all_reduce(plan(), std::move(self), size); });
+        run.spawn_all([&](const Rank& self) { return all_reduce(plan(), self, size); });
         run.simulation.run();
         if (messages != nullptr) *messages = run.network.messages_delivered();
         return run.last_end();
