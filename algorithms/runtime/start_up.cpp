@@ -6,19 +6,9 @@
 
 namespace paceline {
 
-namespace {
-
-Task<> begun(Simulation& simulation, Duration start_up, Task<> messages) {
-    co_await simulation.sleep(start_up);
-    co_await std::move(messages);
-}
-
-}  // namespace
-
 Task<> behind_start_up(const SharedState& all, int members, Task<> messages) {
-    const Duration start_up = all.job.library.start_up;
-    if (start_up == Duration::zero() || members == 1) return messages;
-    return begun(all.simulation(), start_up, std::move(messages));
+    if (members == 1) return messages;
+    return behind(all.simulation(), all.job.library.start_up, std::move(messages));
 }
 
 CollectiveOfOwn behind_start_up(const SharedState& all, CollectiveOfOwn messages) {

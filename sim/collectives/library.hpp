@@ -15,6 +15,7 @@
 
 #include <optional>
 
+#include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/network.hpp"
 
@@ -25,5 +26,8 @@ struct Library {
     Protocol protocol = Protocol::rendezvous;
     std::optional<Bandwidth> staging{};
 };
+
+/// Carries out a collective's messages so long after it was called.
+Task<> behind(Simulation& simulation, Duration start_up, Task<> messages);
 
 }  // namespace paceline

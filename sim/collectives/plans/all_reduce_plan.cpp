@@ -135,8 +135,9 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
 
 Task<> all_reduce(const AllReducePlan& plan, const Rank& self, Bytes size) {
     const PlanOfSize chosen = plan_for(plan, self.size(), size);
-    Task<> messages = behind_protocol(
-        self, chosen.start_up, messages_of(chosen.plan, self.with_cost(chosen.cost), chosen.size));
+    Task<> messages =
+        behind(self.network().simulation(), chosen.start_up,
+               messages_of(chosen.plan, self.with_cost(chosen.cost), chosen.size));
     if (!self.staging()) return messages;
     return staged(self, size, [size] { return size; }, std::move(messages));
 }

@@ -26,28 +26,18 @@ Task<> messages_of_ring(Rank self, Nccl::Operation operation, Bytes part, const 
     PACELINE_CHECK(false, "every other operation has its case");
 }
 
-Task<> slept(Simulation& simulation, Duration start_up, Task<> messages) {
-    co_await simulation.sleep(start_up);
-    co_await std::move(messages);
-}
-
 }  // namespace
-
-Task<> behind_protocol(const Rank& self, Duration start_up, Task<> messages) {
-    if (start_up == Duration::zero()) return messages;
-    return slept(self.network().simulation(), start_up, std::move(messages));
-}
 
 Task<> nccl_collective(const Rank& self, const Nccl& library, Nccl::Operation operation,
                        Bytes size) {
     if (self.size() == 1) return messages_of_ring(self, operation, size, {});
     const NcclChoice choice = nccl_choice(library, operation, size, self.size());
-    return behind_protocol(
-        self, choice.start_up,
-        on_rings_of_cards(self.with_cost(choice.cost), choice.on_wire, choice.rings,
-                          [operation, slices = choice.slices](Rank ring, Bytes part) {
-                              return messages_of_ring(std::move(ring), operation, part, slices);
-                          }));
+    return behind(self.network().simulation(), choice.start_up,
+                  on_rings_of_cards(self.with_cost(choice.cost), choice.on_wire, choice.rings,
+                                    [operation, slices = choice.slices](Rank ring, Bytes part) {
+                                        return messages_of_ring(std::move(ring), operation, part,
+                                                                slices);
+                                    }));
 }
 
 }  // namespace paceline

@@ -17,9 +17,6 @@
 
 namespace paceline {
 
-/// Carries out messages behind what their protocol needs to start.
-Task<> behind_protocol(const Rank& self, Duration start_up, Task<> messages);
-
 /// `size` is that of the vector of all members. Requires another operation than the all-reduce.
 Task<> nccl_collective(const Rank& self, const Nccl& library, Nccl::Operation operation,
                        Bytes size);
