@@ -44,8 +44,9 @@ Bytes union_bytes(const DgcOptions& options, const Layout& layout, double densit
 }
 
 Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
-    if (plan.method == AllReduce::nccl) plan.method = AllReduce::ring;
-    plan = plan_for(plan, n, size).plan;
+    const PlanOfSize chosen = plan_for(plan, n, size);
+    plan = chosen.plan;
+    size = chosen.size;
     const Fold fold(n);
     switch (plan.method) {
         case AllReduce::ring:
@@ -63,9 +64,11 @@ Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
             return 2 * (n - 1) * chunk(size, n, n - 1);
         case AllReduce::double_tree:
             return 2 * size;
+        case AllReduce::in_switch:
+        case AllReduce::in_switches:
+            return size;
         case AllReduce::hierarchical:
             return hierarchical_chain(n / plan.devices, plan.devices, size);
-        case AllReduce::in_switch:
         case AllReduce::nccl:
         case AllReduce::open_mpi:
         case AllReduce::automatic:

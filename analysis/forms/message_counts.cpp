@@ -46,6 +46,19 @@ std::int64_t double_tree_messages(const AllReducePlan& plan, int n, Bytes size) 
     return 2 * (std::int64_t{n} - 1) * slices;
 }
 
+// Of each slice: two stages inside a machine, and one between.
+std::int64_t in_switches_messages(const AllReducePlan& plan, int n, Bytes size) {
+    const InSwitches& how = plan.switches;
+    const std::int64_t machines = n / plan.devices;
+    const std::int64_t inside = how.inside == InSwitches::Inside::in_switch
+                                    ? 2 * std::int64_t{n}
+                                    : 2 * machines * how.heads * (std::int64_t{plan.devices} - 1);
+    const std::int64_t between = how.between == InSwitches::Between::in_switch
+                                     ? machines * how.heads
+                                     : 4 * (machines - 1) * how.heads;
+    return slices_in_switches(size, plan.slices, how) * (inside + between);
+}
+
 std::int64_t folded(int n, std::int64_t messages_of_a_survivor) {
     const std::int64_t survivors = std::int64_t{1} << doublings(n);
     return survivors * messages_of_a_survivor + 2 * (n - survivors);
@@ -78,6 +91,8 @@ std::int64_t all_reduce_messages(const AllReducePlan& of_any_size, int n, Bytes 
             return 2 * all * (plan.devices - 1) + 2 * all * (all / plan.devices - 1);
         case AllReduce::in_switch:
             return all;
+        case AllReduce::in_switches:
+            return in_switches_messages(plan, n, size);
         case AllReduce::nccl:
         case AllReduce::open_mpi:
         case AllReduce::automatic:

@@ -47,12 +47,13 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
 
 // Returns the time of what NCCL has chosen.
 Known nccl_time(const PlanOfSize& chosen, int n, IdleNetwork network) {
-    const auto charge = [&](IdleStar& star, Duration cost) {
+    const auto charge = [&](IdleStar& star, bool apart) {
         star.start_up = sum(star.start_up, chosen.start_up);
-        (chosen.cost.is_delay ? star.message_delay : star.message_cost) = cost;
+        star.message_cost = chosen.cost.occupies.of(apart);
+        star.message_delay = chosen.cost.delays.of(apart);
     };
-    charge(network.star, chosen.cost.between);
-    if (network.bus) charge(*network.bus, chosen.cost.inside);
+    charge(network.star, true);
+    if (network.bus) charge(*network.bus, false);
     return all_reduce_time(chosen.plan, n, chosen.size, network);
 }
 
@@ -178,6 +179,8 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
         case AllReduce::in_switch:
             return sum(sum(star->start_up, star->latency),
                        sum(star->message_cost, size / star->bandwidth));
+        case AllReduce::in_switches:
+            return std::nullopt;
         case AllReduce::nccl:
         case AllReduce::open_mpi:
         case AllReduce::automatic:

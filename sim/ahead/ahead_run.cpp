@@ -101,7 +101,8 @@ AheadRun& Ahead::run_for(const AheadMember& member, int place, const PlacesOfHos
     run.down.resize(run.up.size());
     if (rounds.grouped) {
         run.by_events = run.by_events || !run.has_halves || network_.reports_sums() ||
-                        rounds.cost.between > Duration::zero();
+                        rounds.cost.occupies.between > Duration::zero() ||
+                        rounds.cost.delays.between > Duration::zero();
         run.group.begin(run.rounds);
     } else if (!rounds.passes_chunks()) {
         run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
@@ -202,8 +203,8 @@ RoundTraffic Ahead::ring_traffic(const AheadRun& run, int place, int sent, int r
 
 Wire Ahead::wire(const AheadRun& run, int from, int to) {
     Wire wire = wire_of_route(run, from, to);
-    Duration& charged = run.rounds.cost.is_delay ? wire.latency : wire.overhead;
-    charged = sum(charged, run.rounds.cost.of(wire.apart));
+    wire.overhead = sum(wire.overhead, run.rounds.cost.occupies.of(wire.apart));
+    wire.latency = sum(wire.latency, run.rounds.cost.delays.of(wire.apart));
     return wire;
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/collectives/chunks.hpp"
-#include "sim/collectives/slots.hpp"
+#include "sim/engine/check.hpp"
 #include "sim/engine/concurrency.hpp"
 
 namespace paceline {
@@ -18,6 +18,7 @@ struct Half {
     TreePlace at;
     Bytes size;
     int slices;
+    TreeEnds ends{};
 };
 
 Task<> receive_one(Rank self, int from) {
@@ -62,15 +63,19 @@ Task<> pass_up(Rank self, Half half, std::array<Received, 3>& below) {
         const Bytes slice = chunk(half.size, half.slices, j);
         for (std::size_t child = 0; child < half.at.below.size(); ++child)
             co_await below[child].get();
-        if (half.at.above >= 0)
+        if (half.ends.gathered != nullptr) co_await half.ends.gathered->get();
+        if (half.at.above >= 0) {
             co_await self.send(half.at.above, slice);
-        else
+        } else {
+            if (half.ends.summed != nullptr) half.ends.summed->put(true);
             co_await send_below(self, half, slice);
+        }
     }
 }
 Task<> pass_down(Rank self, Half half, Received& above) {
     for (int j = 0; j < half.slices; ++j) {
         co_await above.get();
+        if (half.ends.summed != nullptr) half.ends.summed->put(true);
         co_await send_below(self, half, chunk(half.size, half.slices, j));
     }
 }
@@ -164,6 +169,16 @@ Task<> double_tree_all_reduce(Rank self, Bytes size, Slices cut, int devices) {
         add_lanes(self.on_second_stream(), b, cut.in_flight, all);
     }
     co_await when_all(std::move(all));
+}
+
+Task<> double_tree_of_slices(Rank self, Bytes size, int slices, int slots,
+                             std::array<TreeEnds, 2> ends) {
+    const int n = self.size();
+    PACELINE_CHECK(n > 1 && slots > 0, "a tree with slots joins two members or more");
+    const Half a{place_in_tree_a(self.place(), n), chunk(size, 2, 0), slices, ends[0]};
+    const Half b{place_in_tree_b(self.place(), n), chunk(size, 2, 1), slices, ends[1]};
+    co_await when_all(half_in_slots(self, a, slots),
+                      half_in_slots(self.on_second_stream(), b, slots));
 }
 
 }  // namespace paceline

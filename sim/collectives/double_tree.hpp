@@ -19,10 +19,12 @@
 // scan", Parallel Computing 35, 2009; the trees: NCCL, src/graph/trees.cc.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/rank.hpp"
+#include "sim/collectives/slots.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
@@ -42,5 +44,17 @@ TreePlace place_in_tree_b(int place, int n);
 /// of machines, and those behind a first device form a chain below it. Requires that the machines
 /// are full.
 Task<> double_tree_all_reduce(Rank self, Bytes size, Slices cut, int devices = 1);
+
+/// What a half of the vector has before and after it, on one member: slices that are ready to be
+/// added, and slices whose sum has come. Both may be null.
+struct TreeEnds {
+    Received* gathered = nullptr;
+    Received* summed = nullptr;
+};
+
+/// The same with so many slices of each half and slots of each receiver. `ends` must outlive the
+/// task.
+Task<> double_tree_of_slices(Rank self, Bytes size, int slices, int slots,
+                             std::array<TreeEnds, 2> ends);
 
 }  // namespace paceline

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -16,6 +17,7 @@
 
 #include "sim/ahead/ahead.hpp"
 #include "sim/collectives/library.hpp"
+#include "sim/engine/barrier.hpp"
 #include "sim/messages/transfer.hpp"
 
 namespace paceline {
@@ -26,6 +28,9 @@ struct Group {
     /// The same members in the orders of the rings through the machines' cards (card_rings.hpp),
     /// once they have been asked for.
     mutable std::vector<std::shared_ptr<const Group>> rings{};
+    /// Where members of a collective wait for each other, by its stream and its first member, while
+    /// one of them waits (in_switches.hpp).
+    mutable std::map<std::pair<Stream, int>, std::weak_ptr<Barrier>> meetings{};
 };
 
 using GroupPtr = std::shared_ptr<const Group>;
@@ -84,6 +89,12 @@ class Rank {
     [[nodiscard]] Rank on_second_stream() const {
         Rank rank = *this;
         rank.stream_ = second_stream();
+        return rank;
+    }
+    /// Returns the same member on the stream of one of several rings, or stages.
+    [[nodiscard]] Rank on_ring_stream(int ring) const {
+        Rank rank = *this;
+        rank.stream_ = ring_stream(stream_, ring);
         return rank;
     }
     /// Returns the same member among the same members in another order, on another stream. What it

@@ -51,7 +51,9 @@ MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol pr
     const Index index = new_message(from, to, stream, size, protocol);
     Flow& flow = flows_[index];
     flow.drained = &drained;
-    (cost.is_delay ? flow.delay : flow.latency) = cost.of(machines_.are_apart(from, to));
+    const bool apart = machines_.are_apart(from, to);
+    flow.latency = cost.occupies.of(apart);
+    flow.delay = cost.delays.of(apart);
     const LaneTable::Index lane = flow.lane;
     const MessageId id{index, flow.generation};
     if (lanes_[lane].undrained == index) {

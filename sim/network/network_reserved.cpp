@@ -73,9 +73,8 @@ MessageId Network::adopt(const MessageUnderWay& message, Join* drained, Join& de
                        key(EventRank::arrives, flow));
         return id;
     }
-    const Duration cost = message.cost.of(message.wire.apart);
-    const Duration before = message.cost.is_delay ? Duration{} : cost;
-    if (message.cost.is_delay) flow.delay = cost;
+    const Duration before = message.cost.occupies.of(message.wire.apart);
+    flow.delay = message.cost.delays.of(message.wire.apart);
     flow.since = later(message.set_out, message.wire.overhead - before);
     const Time begin = later(flow.since, before);
     if (begin >= now) {

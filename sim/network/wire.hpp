@@ -26,14 +26,16 @@ namespace paceline {
 }
 
 /// What each message of a collective costs beside its time on the wire, by where it leads: the work
-/// of a library's kernels and threads for one slice. It occupies the connection before the message
-/// flows, behind the transport's overhead; or it delays the delivery, while the next one flows.
+/// of a library's kernels and threads for one slice.
 struct MessageCost {
-    Duration inside{};   // the machine
-    Duration between{};  // machines
-    bool is_delay = false;
+    struct ByPlace {
+        Duration inside{};   // the machine
+        Duration between{};  // machines
 
-    [[nodiscard]] constexpr Duration of(bool apart) const { return apart ? between : inside; }
+        [[nodiscard]] constexpr Duration of(bool apart) const { return apart ? between : inside; }
+    };
+    ByPlace occupies{};  // the connection, before the message flows, behind the overhead
+    ByPlace delays{};    // the delivery, while the next message flows
 };
 
 /// What is left of a flow that shares links, at the last change of its rate.

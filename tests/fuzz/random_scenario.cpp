@@ -141,6 +141,8 @@ class Generator {
     std::string name_of_all_reduce();
     Json all_reduce();
     Json all_reduce_of_library();
+    void mend_nccl(Json& made);
+    void mend_library(Json& cluster);
     void choose_slices(Json& made);
     void choose_exchange(const std::string& kind, Json& made);
     void choose_overlap(const std::string& kind, Json& made);
@@ -415,10 +417,7 @@ void Generator::mend(const std::string& place, Json& made) {
     } else if (one_of(place, {"pipelined-ring", "double-tree"})) {
         choose_slices(made);
     } else if (place == "nccl") {
-        if (made.contains("nvls") && per_node_ == 1) made["nvls"] = false;
-        if (made.value("nvls", false)) made["gpus"] = text({"hopper", "blackwell"});
-        if (!made.value("nvls", false) && made.value("algorithm", "") == "nvls")
-            made["algorithm"] = text({"ring", "tree"});
+        mend_nccl(made);
     } else if (place == "lattice-exchange" && made.at("kind") == "exact") {
         drop(made, {"bits", "step"});
     } else if (made.contains("kind") && scenario_schema().at("definitions").contains(place)) {
@@ -805,6 +804,34 @@ std::string Generator::name_of_all_reduce() {
     return name == "library" || (name == "parameter-server" && !own_nodes) ? "ring" : name;
 }
 
+// What needs cards or a switch is mended when the cluster has been drawn.
+void Generator::mend_nccl(Json& made) {
+    const auto forced = made.value("algorithm", "");
+    const bool in_machines = one_of(forced, {"nvls", "nvls-tree"});
+    const bool between = one_of(forced, {"nvls-tree", "collnet-direct", "collnet-chain"});
+    if ((in_machines && per_node_ == 1) || (between && nodes_ == 1) ||
+        (forced == "collnet-direct" && per_node_ == 1))
+        made["algorithm"] = text({"ring", "tree"});
+    else if (in_machines)
+        made["nvls"] = true;
+    else if (between)
+        made["collnet"] = true;
+    if (made.contains("nvls") && per_node_ == 1) made["nvls"] = false;
+    if (made.value("nvls", false)) made["gpus"] = text({"hopper", "blackwell"});
+    if (forced == "collnet-direct") made["link"] = "nvlink";
+}
+
+void Generator::mend_library(Json& cluster) {
+    const Json::json_pointer forced("/library/all_reduce/algorithm");
+    if (!cluster.contains(forced)) return;
+    const auto algorithm = cluster.at(forced).get<std::string>();
+    const bool has_switch =
+        cluster.contains("bus") && cluster["bus"].value("kind", "") == "switched";
+    if ((algorithm == "nvls-tree" && !cluster.contains("nics")) ||
+        (algorithm == "collnet-direct" && !has_switch))
+        cluster["library"]["all_reduce"].erase("algorithm");
+}
+
 Json Generator::all_reduce_of_library() {
     has_nccl_ = chance(0.5);
     return has_nccl_ ? object("nccl", definition("nccl")) : all_reduce();
@@ -1127,6 +1154,7 @@ Json Generator::scenario() {
             cluster["devices"] = workers_;
         }
     }
+    mend_library(cluster);
     if (cluster.contains("nics")) cluster["fabric"].erase("other_links");
     if ((cluster.contains("nics") || cluster.contains("access")) && cluster.contains("transport"))
         cluster["transport"].erase("host_rate");

@@ -119,7 +119,10 @@ constexpr auto generations = std::to_array<Spelling<GpuGeneration>>({
 constexpr auto nccl_algorithms = std::to_array<Spelling<Nccl::Algorithm>>({
     {"ring", Nccl::Algorithm::ring},
     {"tree", Nccl::Algorithm::tree},
+    {"collnet-direct", Nccl::Algorithm::collnet_direct},
+    {"collnet-chain", Nccl::Algorithm::collnet_chain},
     {"nvls", Nccl::Algorithm::nvls},
+    {"nvls-tree", Nccl::Algorithm::nvls_tree},
 });
 constexpr auto nccl_protocols = std::to_array<Spelling<Nccl::Protocol>>({
     {"ll", Nccl::Protocol::ll},
@@ -129,6 +132,30 @@ constexpr auto nccl_protocols = std::to_array<Spelling<Nccl::Protocol>>({
 enum class DeviceLink : std::uint8_t { nvlink, pcie };
 constexpr auto device_links = std::to_array<Spelling<DeviceLink>>(
     {{"nvlink", DeviceLink::nvlink}, {"pcie", DeviceLink::pcie}});
+
+// Refuses what the cluster cannot do at any size.
+void check_forced(const Place& place, const WorkerShape& shape, const Nccl& library) {
+    using Algorithm = Nccl::Algorithm;
+    const Algorithm algorithm = *library.algorithm;
+    if (algorithm == Algorithm::ring || algorithm == Algorithm::tree) return;
+    const bool in_machines = algorithm >= Algorithm::nvls;
+    if (in_machines && !library.has_switch_sums) place.refuse("needs \"nvls\": true");
+    if (!in_machines && !library.has_collnet) place.refuse("needs \"collnet\": true");
+    if (algorithm == Algorithm::nvls) return;
+    if (shape.workers <= library.devices)
+        place.refuse("is for several machines: \"cluster.devices\" fill one");
+    if (shape.workers % library.devices != 0)
+        place.refuse(fmt::format("needs full machines: {} devices do not fill machines of {}",
+                                 shape.workers, library.devices));
+    if (algorithm == Algorithm::nvls_tree && library.cards < 2)
+        place.refuse("needs two network cards or more: set \"cluster.nics\"");
+    constexpr int most_of_collnet = 8;
+    if (!in_machines && library.devices > most_of_collnet)
+        place.refuse(fmt::format("is for machines of up to {} devices", most_of_collnet));
+    if (algorithm == Algorithm::collnet_direct &&
+        (library.devices < 2 || !library.over_nvlink || !library.over_switch))
+        place.refuse("is for several devices per machine behind an NVLink switch");
+}
 
 void read_nccl_options(const ObjectReader& read, const WorkerShape& shape, Nccl& library) {
     if (const auto p = read.optional("gpus"))
@@ -143,10 +170,10 @@ void read_nccl_options(const ObjectReader& read, const WorkerShape& shape, Nccl&
         if (library.has_switch_sums && shape.devices_per_node < 2)
             p->refuse("is for machines of several devices: \"cluster.devices_per_node\" is 1");
     }
+    if (const auto p = read.optional("collnet")) library.has_collnet = as_bool(*p);
     if (const auto p = read.optional("algorithm")) {
         library.algorithm = as_choice(*p, "an algorithm of NCCL", nccl_algorithms);
-        if (library.algorithm == Nccl::Algorithm::nvls && !library.has_switch_sums)
-            p->refuse("needs \"nvls\": true");
+        check_forced(*p, shape, library);
     }
     if (const auto p = read.optional("protocol"))
         library.protocol = as_choice(*p, "a protocol of NCCL", nccl_protocols);

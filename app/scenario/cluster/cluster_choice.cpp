@@ -281,6 +281,7 @@ Nccl ClusterChoice::as_nccl_sees_it(std::uint64_t seed) const {
     nccl.inside = bus->lane.capacity();
     nccl.inside_latency = multiple(lanes, bus->lane.latency);
     nccl.over_nvlink = nccl.inside > fastest_pcie;
+    nccl.over_switch = bus->kind == BusKind::switched;
     return nccl;
 }
 

@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "sim/collectives/all_reduce.hpp"
-#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/double_tree.hpp"
-#include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/parameter_server.hpp"
 #include "sim/collectives/plans/card_rings.hpp"
 #include "sim/collectives/plans/hierarchical.hpp"
@@ -19,14 +17,28 @@ namespace paceline {
 
 namespace {
 
+InSwitches stages_of(const NcclChoice& choice) {
+    InSwitches stages{.heads = choice.heads, .of_head = choice.of_head};
+    if (choice.algorithm != Nccl::Algorithm::nvls_tree)
+        stages.between = InSwitches::Between::in_switch;
+    if (choice.algorithm == Nccl::Algorithm::collnet_direct)
+        stages.inside = InSwitches::Inside::direct;
+    if (choice.algorithm == Nccl::Algorithm::collnet_chain)
+        stages.inside = InSwitches::Inside::chain;
+    return stages;
+}
+
 PlanOfSize by_nccl(const Nccl& library, int n, Bytes size) {
     const NcclChoice choice = nccl_choice(library, Nccl::Operation::all_reduce, size, n);
     PlanOfSize chosen{AllReduce::pipelined_ring, choice.on_wire, choice.start_up, choice.cost};
-    if (choice.algorithm == Nccl::Algorithm::nvls) {
-        chosen.plan.method = AllReduce::in_switch;
+    AllReducePlan& plan = chosen.plan;
+    if (choice.algorithm > Nccl::Algorithm::tree) {
+        plan.method = n > library.devices ? AllReduce::in_switches : AllReduce::in_switch;
+        plan.slices = choice.slices;
+        plan.devices = library.devices;
+        plan.switches = stages_of(choice);
         return chosen;
     }
-    AllReducePlan& plan = chosen.plan;
     if (choice.algorithm == Nccl::Algorithm::tree) plan.method = AllReduce::double_tree;
     plan.slices = choice.slices;
     plan.devices = std::min(library.devices, n);
@@ -75,6 +87,7 @@ std::string_view name_of(const AllReducePlan& plan, Bytes size) {
         case AllReduce::double_tree:
             return "double-tree all-reduce";
         case AllReduce::in_switch:
+        case AllReduce::in_switches:
         case AllReduce::nccl:
         case AllReduce::open_mpi:
         case AllReduce::automatic:
@@ -84,19 +97,6 @@ std::string_view name_of(const AllReducePlan& plan, Bytes size) {
 }
 
 namespace {
-
-// Each member passes the whole vector on once, as it would to the switch.
-Task<> through_the_switch(Rank self, Bytes size) {
-    const int n = self.size();
-    const auto who = [n](int place, int) -> RoundOfMember {
-        return {wrapped(place + 1, n), wrapped(place + n - 1, n)};
-    };
-    return in_rounds(std::move(self), {.members = n,
-                                       .count = n == 1 ? 0 : 1,
-                                       .partners = Partners::ring,
-                                       .who = who,
-                                       .size = [size](int, int) { return size; }});
-}
 
 Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
     if (plan.cards > 1)
@@ -122,7 +122,10 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
         case AllReduce::double_tree:
             return double_tree_all_reduce(std::move(self), size, plan.slices, plan.devices);
         case AllReduce::in_switch:
-            return through_the_switch(std::move(self), size);
+            return all_reduce_in_one_switch(std::move(self), size);
+        case AllReduce::in_switches:
+            return all_reduce_in_switches(std::move(self), size, plan.slices, plan.devices,
+                                          plan.switches);
         case AllReduce::nccl:
         case AllReduce::open_mpi:
         case AllReduce::automatic:
@@ -135,9 +138,8 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
 
 Task<> all_reduce(const AllReducePlan& plan, const Rank& self, Bytes size) {
     const PlanOfSize chosen = plan_for(plan, self.size(), size);
-    Task<> messages =
-        behind(self.network().simulation(), chosen.start_up,
-               messages_of(chosen.plan, self.with_cost(chosen.cost), chosen.size));
+    Task<> messages = behind(self.network().simulation(), chosen.start_up,
+                             messages_of(chosen.plan, self.with_cost(chosen.cost), chosen.size));
     if (!self.staging()) return messages;
     return staged(self, size, [size] { return size; }, std::move(messages));
 }

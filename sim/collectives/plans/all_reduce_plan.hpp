@@ -18,14 +18,14 @@
 //   nccl                                          one of the others, and what its messages cost, as
 //                                                 NCCL chooses by size, ranks and machines
 //                                                 (nccl.hpp)
-//   in switch                                     each member passes the vector on once, as to a
-//                                                 switch that adds up
+//   in switch, in switches                        in_switches.hpp: of one machine, of several
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "sim/collectives/in_switches.hpp"
 #include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/plans/nccl.hpp"
 #include "sim/collectives/rank.hpp"
@@ -47,6 +47,7 @@ enum class AllReduce : std::uint8_t {
     open_mpi,
     nccl,
     in_switch,
+    in_switches,
 };
 
 struct AllReducePlan {
@@ -56,10 +57,11 @@ struct AllReducePlan {
     AllReduce method;
     int servers = 1;                       // for parameter_server
     std::optional<int> first_server_node;  // the first of consecutive nodes; none: on the workers
-    int devices = 1;  // for hierarchical, double_tree and several cards: per machine
-    Slices slices{};  // for pipelined_ring and double_tree
+    int devices = 1;  // for hierarchical, double_tree, in_switches and several cards: per machine
+    Slices slices{};  // for pipelined_ring, double_tree and in_switches
     int cards = 1;    // for the rings: one through each card of a machine
-    Nccl library{};   // for nccl
+    InSwitches switches{};
+    Nccl library{};  // for nccl
 };
 
 /// The largest vector that `automatic` reduces by recursive doubling.

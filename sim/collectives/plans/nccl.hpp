@@ -18,6 +18,23 @@
 // Of c channels, a vector uses so many that each of their 512 threads (LL128: 640) has 64 bytes
 // (LL128, LL over a tree: 8; LL over a ring: 8 n); the others' share of the line is idle.
 //
+// Sums in switches, by Simple, are for all-reduces of full machines. Their latencies, and where the
+// library considers them:
+//
+//   NVLS            25 us: a machine's switch sums up. 43 us: over machines, with CollNet
+//   NVLSTree        25 us + 2 floor(log2 p) 20.9 us: switches of p machines of two cards or
+//                   more, and trees between these
+//   CollNetDirect   31 us + 2 (3.7 + 0.4 (g-1)) us: the network's switches sum up, over machines of
+//                   up to 8 devices behind an NVLink switch
+//   CollNetChain    30 us + 2 (g-1) 2.8 us: the same over machines of up to 8 devices
+//
+// Their bus bandwidths are those of nccl_tuning.hpp.
+//
+// in_switches.hpp carries them out. A head passes on no more than the library's table says: its
+// lane's efficiency, 45.5 GB/s of the bus by NVLSTree (Hopper; 57.7 on two machines), 0.85 of its
+// card by CollNetDirect from Hopper on. All eight steps of a buffer are under way, so that a hop
+// only delays. Half of the 25 us is for sums and half for copies.
+//
 // The times of the estimate serve the choice alone: measured hops are longer. What a hop costs here
 // is the table's, times the factor by which the table is too short for the protocol Simple: one
 // step takes 11 us inside NCCL's data path, whatever the size and the fabric (NVIDIA/nccl issue
@@ -30,14 +47,14 @@
 // inside a machine includes the latency of the bus; between machines the link's comes on top, as
 // NCCL adds what the network's driver states.
 //
-// In-switch reduction (NVLS, all-reduce inside one machine): each device sends and receives
-// S (n+1)/n at 0.85 of its line, behind 25 us. For all-gathers and reduce-scatters it gains
-// nothing. NVLSTree, CollNet and PAT are not modeled.
+// In one machine's switch (NVLS) each device sends and receives S (n+1)/n at 0.85 of its line,
+// behind 25 us. All-gathers and reduce-scatters gain nothing by switches here: NVLS is estimated to
+// take longer than a ring, and CollNet's need calls that a network's plug-in may lack. PAT, for the
+// two on machines of one device, is not modeled.
 //
-// Units: GB/s and us in the table, as in the source. Source: NVIDIA/nccl at 5067397,
-// src/graph/tuning.cc (ncclTunerConstantsDefaults, ncclTopoTuneModel, treeCorrectionFactor,
-// ncclTopoGetAlgoTime), src/enqueue.cc (channels: topoGetAlgoInfo; slices: calcCollChunking),
-// src/include/comm.h (thresholds), src/graph/connect.cc (ncclTopoPostset doubles the channels).
+// Units: GB/s and us. Source: NVIDIA/nccl at 5067397: nccl_table.hpp, nccl_tuning.hpp and
+// nccl_slices.hpp name files and functions; src/graph/connect.cc (ncclTopoPostset doubles the
+// channels), src/init.cc (CollNet from two machines on: NCCL_COLLNET_NODE_THRESHOLD).
 // In-switch reduction at 0.85 of 370 GB/s is what issue 1455 measured on 4 to 8 H100.
 #pragma once
 
@@ -54,7 +71,14 @@ namespace paceline {
 enum class GpuGeneration : std::uint8_t { volta, ampere, hopper, blackwell };
 
 struct Nccl {
-    enum class Algorithm : std::uint8_t { ring, tree, nvls };
+    enum class Algorithm : std::uint8_t {
+        ring,
+        tree,
+        collnet_direct,
+        collnet_chain,
+        nvls,
+        nvls_tree
+    };
     enum class Protocol : std::uint8_t { ll, ll128, simple };
     enum class Operation : std::uint8_t {
         all_reduce,
@@ -70,8 +94,10 @@ struct Nccl {
     int devices = 1;            // per machine
     int cards = 1;              // per machine
     GpuGeneration generation = GpuGeneration::ampere;
-    bool over_nvlink = true;  // inside a machine; else over PCIe
-    bool has_switch_sums = false;
+    bool over_nvlink = true;               // inside a machine; else over PCIe
+    bool over_switch = true;               // inside a machine; else each pair has a link of its own
+    bool has_switch_sums = false;          // in the switches of machines
+    bool has_collnet = false;              // sums in the switches between machines
     std::optional<Algorithm> algorithm{};  // forced, where the operation has it
     std::optional<Protocol> protocol{};    // forced, where the algorithm has it
 };
@@ -86,6 +112,8 @@ struct NcclChoice {
     MessageCost cost{};   // of each message
     Slices slices{};      // of all channels of a ring or of the trees together
     int rings = 1;        // one for each card of the machines, or pairs of trees
+    int heads = 1;        // of a machine, if switches sum up: each carries a shard of the vector
+    Bandwidth of_head{};  // what it passes on of its shard, at most
 };
 
 /// The start-up of LL on a ring, which all other choices exceed.

@@ -78,8 +78,9 @@ Task<> no_work() {
     co_return;
 }
 
-constexpr MessageCost cost{Duration{700'000}, Duration{2'300'000}};
-constexpr MessageCost delay{Duration{700'000}, Duration{2'300'000}, true};
+constexpr MessageCost::ByPlace by_place{Duration{700'000}, Duration{2'300'000}};
+constexpr MessageCost cost{.occupies = by_place};
+constexpr MessageCost delay{.delays = by_place};
 
 AllReducePlan by_nccl() {
     AllReducePlan plan = AllReduce::nccl;

@@ -87,9 +87,9 @@ TEST_CASE("NCCL's messages: one cost of a step explains two sizes of a slice") {
     Nccl library = eight_a100();
     library.protocol = NcclProtocol::simple;
     const MessageCost cost = all_reduce_of(library, 1024 * mebibyte, 8).cost;
-    CHECK(128 * kibibyte / to_seconds(cost.inside) == Approx(13.1e9).epsilon(0.1));
-    CHECK(mebibyte / to_seconds(cost.inside) == Approx(87.6e9).epsilon(0.1));
-    CHECK(to_seconds(cost.between) == Approx(14e-6).epsilon(1e-3));
+    CHECK(128 * kibibyte / to_seconds(cost.occupies.inside) == Approx(13.1e9).epsilon(0.1));
+    CHECK(mebibyte / to_seconds(cost.occupies.inside) == Approx(87.6e9).epsilon(0.1));
+    CHECK(to_seconds(cost.occupies.between) == Approx(14e-6).epsilon(1e-3));
 }
 
 TEST_CASE(
@@ -98,7 +98,7 @@ TEST_CASE(
         Nccl forced = library;
         forced.protocol = protocol;
         forced.algorithm = Algorithm::ring;
-        return 1e6 * to_seconds(all_reduce_of(forced, 8, 8).cost.inside);
+        return 1e6 * to_seconds(all_reduce_of(forced, 8, 8).cost.delays.inside);
     };
     Nccl library = eight_a100();
     CHECK(inside_us(library, NcclProtocol::ll) == Approx(0.6 * 11 / 3.4).epsilon(1e-3));
@@ -131,20 +131,148 @@ TEST_CASE("NCCL's choice: what is forced is taken where there is such a thing") 
 TEST_CASE("NCCL's choice: sums in a switch gain for all-reduces what was measured") {
     Nccl library = machines_of(8, 370, 50, GpuGeneration::hopper);
     library.has_switch_sums = true;
+    library.algorithm = Algorithm::nvls;
     const std::vector<std::pair<int, double>> measured{
         {4, 370}, {5, 420}, {6, 440}, {7, 460}, {8, 480}};
     for (const auto& [n, bus] : measured) {
         CAPTURE(n);
         const NcclChoice choice = all_reduce_of(library, 4096 * mebibyte, n);
         CHECK(choice.algorithm == Algorithm::nvls);
-        const double seconds =
-            static_cast<double>(choice.on_wire.count) / 370e9 + to_seconds(choice.cost.inside);
+        const double seconds = static_cast<double>(choice.on_wire.count) / 370e9 +
+                               to_seconds(choice.cost.occupies.inside);
         CHECK(4096.0 * mebibyte / seconds * 2 * (n - 1) / n == Approx(bus * 1e9).epsilon(0.03));
     }
     for (const Operation other : {Operation::all_gather, Operation::reduce_scatter})
         CHECK(nccl_choice(library, other, {4096 * mebibyte}, 8).algorithm == Algorithm::ring);
+    library.algorithm.reset();
+    CHECK(all_reduce_of(library, 4096 * mebibyte, 8).algorithm == Algorithm::nvls);
     library.has_switch_sums = false;
     CHECK(all_reduce_of(library, 4096 * mebibyte, 8).algorithm == Algorithm::ring);
+}
+
+double estimate_us(const Nccl& library, Algorithm algorithm, std::int64_t bytes, int n) {
+    Nccl forced = library;
+    forced.algorithm = algorithm;
+    const NcclChoice choice = all_reduce_of(forced, bytes, n);
+    CHECK(choice.algorithm == algorithm);
+    CHECK(choice.protocol == NcclProtocol::simple);
+    return 1e6 * to_seconds(choice.estimate);
+}
+
+Nccl h100s_with_a_card_each() {
+    Nccl library = machines_of(8, 370, 400, GpuGeneration::hopper);
+    library.cards = 8;
+    library.has_switch_sums = true;
+    return library;
+}
+
+// By hand. On a lane of 370 GB/s nine rates of 40 GB/s fit, the fastest of 60, 50, 40, 30, ... that
+// the search tries; sums leave 0.85 of it, seven of eight channels count, and both halves at once:
+//   8 * 40 * 0.85 * 2 * 7/8 = 476 GB/s of the bus,  8/14 of that for the vector, behind 25 us
+TEST_CASE("NCCL's choice: sums in a machine's switch are estimated as by hand") {
+    const Nccl library = h100s_with_a_card_each();
+    for (const double bytes : {1e6, 64e6, 1e9})
+        CHECK(estimate_us(library, Algorithm::nvls, std::int64_t(bytes), 8) ==
+              Approx(25 + bytes / (476e3 * 8 / 14)).epsilon(1e-6));
+}
+
+// By hand, with cards of 50 GB/s, of which the search takes 48. A channel of NVLSTree has the least
+// of 40 * 0.85 * 2 * 7/8 = 59.5 GB/s inside; between machines 2 * 48 on two and 48 on more; and the
+// table's 57.7 on two and 45.5 on more. There are eight. A hop between machines takes 20.9 us.
+TEST_CASE("NCCL's choice: trees of machines' switches are estimated as by hand") {
+    const Nccl library = h100s_with_a_card_each();
+    for (const double bytes : {1e6, 64e6, 1e9}) {
+        const auto whole = std::int64_t(bytes);
+        CHECK(estimate_us(library, Algorithm::nvls_tree, whole, 16) ==
+              Approx(25 + 2 * 20.9 + bytes / (8 * 57.7e3 * 16 / 30)).epsilon(1e-6));
+        CHECK(estimate_us(library, Algorithm::nvls_tree, whole, 24) ==
+              Approx(25 + 2 * 20.9 + bytes / (8 * 45.5e3 * 24 / 46)).epsilon(1e-6));
+        CHECK(estimate_us(library, Algorithm::nvls_tree, whole, 40) ==
+              Approx(25 + 4 * 20.9 + bytes / (8 * 45.5e3 * 40 / 78)).epsilon(1e-6));
+    }
+    // Blackwell: 0.74 of 2 * 7/8 * 86, at most 80 on three machines, by a table of sizes (0.5 at
+    // 1 MiB, 0.8 at 64 MiB).
+    Nccl newer = machines_of(8, 800, 800, GpuGeneration::blackwell);
+    newer.cards = 8;
+    newer.has_switch_sums = true;
+    CHECK(estimate_us(newer, Algorithm::nvls_tree, mebibyte, 24) ==
+          Approx(25 + 2 * 20.9 + 1048576 / (0.5 * 8 * 80e3 * 24 / 46)).epsilon(1e-6));
+    CHECK(estimate_us(newer, Algorithm::nvls_tree, 64 * mebibyte, 24) ==
+          Approx(25 + 2 * 20.9 + 67108864 / (0.8 * 8 * 80e3 * 24 / 46)).epsilon(1e-6));
+}
+
+// By hand: 4 machines of 8 A100, cards of 25 GB/s, of which the search takes 24 and raises the rate
+// inside to 28, 30, and 48, twice as much; half of 8 * 48 GB/s is for the vector.
+//   direct   2 * (3.7 + 7 * 0.4) + 31 = 44 us        chain   2 * 7 * 2.8 + 30 = 69.2 us
+// The chain's channels have 240/8 = 30 GB/s of a lane each.
+TEST_CASE("NCCL's choice: sums in the network's switches are estimated as by hand") {
+    Nccl library = machines_of(8, 240, 200, GpuGeneration::ampere);
+    library.cards = 8;
+    library.has_collnet = true;
+    for (const double bytes : {1e6, 64e6, 1e9}) {
+        const auto whole = std::int64_t(bytes);
+        CHECK(estimate_us(library, Algorithm::collnet_direct, whole, 32) ==
+              Approx(44 + bytes / 192e3).epsilon(1e-6));
+        CHECK(estimate_us(library, Algorithm::collnet_chain, whole, 32) ==
+              Approx(69.2 + bytes / 120e3).epsilon(1e-6));
+    }
+    // One device per machine: a hop between machines is that of a tree.
+    const Nccl alone = among_machines(library);
+    CHECK(estimate_us(alone, Algorithm::collnet_chain, 1'000'000, 4) ==
+          Approx(14 + 1e6 / 24e3).epsilon(1e-6));
+    // Hopper: 8 * 48 * 0.85 directly; and both kinds of switches, 8 * min(59.5, 48).
+    Nccl newer = h100s_with_a_card_each();
+    newer.has_collnet = true;
+    CHECK(estimate_us(newer, Algorithm::collnet_direct, 64'000'000, 32) ==
+          Approx(44 + 64e6 / (8 * 48e3 * 0.85 / 2)).epsilon(1e-6));
+    CHECK(estimate_us(newer, Algorithm::nvls, 64'000'000, 32) ==
+          Approx(25 + 18 + 64e6 / (8 * 48e3 * 32 / 62)).epsilon(1e-6));
+}
+
+TEST_CASE("NCCL's choice: algorithms of switches are considered where the library considers them") {
+    Nccl library = h100s_with_a_card_each();
+    const auto chosen = [&](int n) { return all_reduce_of(library, 256 * mebibyte, n).algorithm; };
+    CHECK(chosen(8) == Algorithm::nvls);
+    CHECK(chosen(24) == Algorithm::nvls_tree);
+    CHECK(chosen(20) < Algorithm::collnet_direct);  // the last machine is not full
+    library.cards = 1;                              // one head would have one channel
+    CHECK(chosen(24) < Algorithm::collnet_direct);
+    CHECK(chosen(8) == Algorithm::nvls);
+    library.cards = 8;
+    library.has_collnet = true;
+    CHECK(chosen(24) == Algorithm::nvls);
+    CHECK(chosen(8) == Algorithm::nvls);
+    library = machines_of(8, 240, 200, GpuGeneration::ampere);
+    library.cards = 8;
+    library.has_collnet = true;
+    CHECK(chosen(24) == Algorithm::collnet_direct);
+    library.over_switch = false;
+    CHECK(chosen(24) == Algorithm::collnet_chain);
+    CHECK(chosen(8) < Algorithm::collnet_direct);
+    library.devices = library.cards = 16;
+    CHECK(chosen(48) < Algorithm::collnet_direct);
+    library = h100s_with_a_card_each();
+    library.has_collnet = true;
+    for (const Operation other : {Operation::all_gather, Operation::reduce_scatter,
+                                  Operation::broadcast, Operation::reduce})
+        CHECK(nccl_choice(library, other, {256 * mebibyte}, 24).algorithm == Algorithm::ring);
+}
+
+TEST_CASE("NCCL's choice: sums in switches go in slices by the size of the vector") {
+    const auto slice_of = [](int n, std::int64_t bytes) {
+        Nccl library = h100s_with_a_card_each();
+        library.algorithm = Algorithm::nvls_tree;
+        const NcclChoice choice = all_reduce_of(library, bytes, n);
+        CHECK(choice.channels == 16);
+        CHECK(choice.heads == 8);
+        return choice.slices.slice.count / (kibibyte * choice.channels / 2);  // KiB of a channel
+    };
+    // 16 channels of 8 heads: 128 at a time.
+    CHECK(slice_of(16, 1024 * mebibyte) == 128);
+    CHECK(slice_of(16, 512 * 128 * kibibyte) == 128);
+    CHECK(slice_of(16, 512 * 128 * kibibyte - 1) == 64);
+    CHECK(slice_of(16, 128 * 64 * kibibyte - 1) == 32);
+    CHECK(slice_of(32, 1024 * mebibyte) == 64);
 }
 
 TEST_CASE("NCCL's choice: more bytes are never estimated to take less, whatever is chosen") {
@@ -213,6 +341,7 @@ Machines machines_by(unsigned seed) {
     at.link = {Bandwidth{at.library.between.bits_per_second / at.library.cards},
                Duration{static_cast<std::int64_t>(rng() % 5'000'000)}};
     at.library.inside_latency = 2 * at.lane.latency;
+    at.library.has_collnet = rng() % 3 == 0;
     return at;
 }
 
@@ -245,10 +374,25 @@ TEST_CASE("NCCL's all-reduce: it has as many messages as its form counts") {
     }
 }
 
+TEST_CASE("NCCL's all-reduce: over switches a long vector takes what the library estimates") {
+    for (const int machines : {2, 3, 6}) {
+        Machines at{h100s_with_a_card_each(), 8 * machines, {}, {}};
+        at.lane = {at.library.inside, Duration{150'000}};
+        at.link = {gigabytes(50), Duration{500'000}};
+        at.library.inside_latency = 2 * at.lane.latency;
+        const NcclChoice choice = all_reduce_of(at.library, 512 * mebibyte, at.n);
+        CHECK(choice.algorithm == Algorithm::nvls_tree);
+        CHECK(to_seconds(at.time({512 * mebibyte})) ==
+              Approx(to_seconds(choice.estimate)).epsilon(0.08));
+    }
+}
+
 TEST_CASE("NCCL's all-reduce: a vector four times as long takes no less, but on plateaus") {
     for (unsigned seed = 0; seed < 40; ++seed) {
         CAPTURE(seed);
-        const Machines at = machines_by(seed);
+        Machines at = machines_by(seed);
+        // The library estimates LL too short, so it changes to CollNet where that takes much less.
+        at.library.has_collnet = false;
         Duration before{};
         for (std::int64_t bytes = 1024; bytes <= 64 * mebibyte; bytes *= 4) {
             const Duration now = at.time({bytes});
