@@ -11,6 +11,7 @@
 #include "app/json/config_error.hpp"
 #include "app/questions/slot_window.hpp"
 #include "app/questions/what_if.hpp"
+#include "app/run/nccl_pieces.hpp"
 #include "app/run/step_costs.hpp"
 
 namespace paceline {
@@ -316,19 +317,36 @@ void add_note_on_slots(Explanation& e, const Scenario& scenario) {
         8e-9 * window->most_bytes_per_s, 8e-9 * window->line_bytes_per_s));
 }
 
+// Returns for what NCCL makes this choice, of so many buckets.
+std::string named(const NcclPieces& pieces, int buckets) {
+    if (buckets == 1)
+        return fmt::format("all {} bytes of the gradient at once", pieces.largest.count);
+    const std::string sizes =
+        pieces.smallest == pieces.largest
+            ? fmt::format("{} bytes", pieces.largest.count)
+            : fmt::format("{} to {} bytes", pieces.smallest.count, pieces.largest.count);
+    return fmt::format("{} of {} buckets, of {}", pieces.count, buckets, sizes);
+}
+
 void add_note_on_library(Explanation& e, const Scenario& scenario) {
-    const int n = scenario.cluster.workers;
-    const auto& plan = scenario.algorithm.all_reduce;
-    if (!plan || plan->method != AllReduce::nccl || n < 2) return;
-    const Bytes vector = scenario.algorithm.wire.weigh(scenario.workload.layout->entries());
-    const NcclChoice choice = nccl_choice(plan->library, Nccl::Operation::all_reduce, vector, n);
-    e.notes.push_back(fmt::format(
-        "NCCL takes {}, {} and {} channel{} for all {} bytes of the gradient at once: by its own "
-        "model {:.4g} us, the least; here a message costs {:.3g} us inside a machine and {:.3g} us "
-        "between machines beside its time on the wire",
-        name_of(choice.algorithm), name_of(choice.protocol), choice.channels,
-        choice.channels == 1 ? "" : "s", vector.count, 1e6 * to_seconds(choice.estimate),
-        1e6 * to_seconds(choice.cost.inside), 1e6 * to_seconds(choice.cost.between)));
+    const std::vector<NcclPieces> all = nccl_pieces(scenario);
+    int buckets = 0;
+    for (const NcclPieces& pieces : all) buckets += pieces.count;
+    for (const NcclPieces& pieces : all) {
+        const NcclChoice& choice = pieces.choice;
+        const auto cost_us = [&](bool between) {
+            return 1e6 * to_seconds(
+                             sum(choice.cost.occupies.of(between), choice.cost.delays.of(between)));
+        };
+        e.notes.push_back(fmt::format(
+            "NCCL takes {}, {} and {} channel{} for {}: by its own model {:.4g} us{}, the least; "
+            "here a message costs {:.3g} us inside a machine and {:.3g} us between machines beside "
+            "its time on the wire",
+            name_of(choice.algorithm), name_of(choice.protocol), choice.channels,
+            choice.channels == 1 ? "" : "s", named(pieces, buckets),
+            1e6 * to_seconds(choice.estimate), pieces.smallest == pieces.largest ? "" : " at most",
+            cost_us(false), cost_us(true)));
+    }
 }
 
 void add_note_on_noise(Explanation& e) {

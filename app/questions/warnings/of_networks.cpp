@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/run/nccl_pieces.hpp"
 #include "app/run/seats.hpp"
 
 namespace paceline {
@@ -35,13 +36,21 @@ RingHop hop_behind(int machine, const Scenario& scenario, const Fabric& fabric) 
     return hop;
 }
 
+// Returns whether vectors do, or a bucket of NCCL's, which may take rings for some.
+bool goes_around(const Scenario& scenario) {
+    return scenario.algorithm.goes_around ||
+           std::ranges::any_of(nccl_pieces(scenario), [](const NcclPieces& pieces) {
+               return pieces.choice.algorithm == Nccl::Algorithm::ring;
+           });
+}
+
 }  // namespace
 
 std::string unlike_hops(const Scenario& scenario) {
     constexpr std::int64_t noteworthy = 10;
     constexpr Duration negligible = std::chrono::microseconds(1);
     const ClusterChoice& cluster = scenario.cluster;
-    if (!scenario.algorithm.goes_around || cluster.nodes < 2) return "";
+    if (!goes_around(scenario) || cluster.nodes < 2) return "";
     if (cluster.fabric.as_idle_star) return "";  // all of its cables are alike
     const Fabric fabric = fabric_of(scenario);
     RingHop shortest = hop_behind(0, scenario, fabric);
