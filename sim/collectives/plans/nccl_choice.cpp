@@ -1,11 +1,10 @@
-#include "sim/collectives/plans/nccl.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
+#include "sim/collectives/plans/nccl.hpp"
 #include "sim/collectives/plans/nccl_slices.hpp"
 #include "sim/collectives/plans/nccl_table.hpp"
 #include "sim/collectives/plans/nccl_tuning.hpp"
