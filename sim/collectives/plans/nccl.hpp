@@ -7,8 +7,8 @@
 //
 // from a table, and takes the least. n ranks; a ring has 2(n-1) steps for an all-reduce, n-1 for an
 // all-gather or a reduce-scatter; a tree has 2 (g-1 + floor(log2 p)) with g ranks on each of p
-// machines. The bus bandwidth is that of a device inside one machine, and otherwise the lesser of
-// it and a machine's cards together.
+// machines. The bus bandwidth is that of a device inside one machine, and otherwise what the
+// library's search finds on lanes and cards (nccl_tuning.hpp).
 //
 //   protocol    bytes on the wire    most of a line for payload         slice of a channel
 //   LL          2 S                  half, and a bound by generation    32 KiB
