@@ -168,6 +168,7 @@ Json libraries_as_json() {
         list.push_back({{"name", preset.name},
                         {"start_up", to_string(library.start_up)},
                         {"staging", library.staging ? Json(to_string(*library.staging)) : Json()},
+                        {"occupies", library.occupies},
                         {"protocol", name_of(library.protocol)},
                         {"all_reduce", name_of(preset.choice.all_reduce, Bytes{1 << 20})},
                         {"source", preset.source}});

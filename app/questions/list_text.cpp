@@ -183,13 +183,15 @@ std::string list_links() {
 }
 
 std::string list_libraries() {
-    std::string text = fmt::format("  {:<14} {:>9} {:>11} {:<19} {:<28} {}\n", "preset", "start-up",
-                                   "staging", "protocol", "all-reduce", "source");
+    std::string text = fmt::format("  {:<14} {:>9} {:>11} {:>8} {:<19} {:<28} {}\n", "preset",
+                                   "start-up", "staging", "occupies", "protocol", "all-reduce",
+                                   "source");
     for (const LibraryPreset& preset : library_presets()) {
         const Library& library = preset.choice.library;
-        text += wrapped(fmt::format("  {:<14} {:>9} {:>11} {:<19} {:<28} ", preset.name,
+        text += wrapped(fmt::format("  {:<14} {:>9} {:>11} {:>7.1f}% {:<19} {:<28} ", preset.name,
                                     to_string(library.start_up),
                                     library.staging ? to_string(*library.staging) : "-",
+                                    100 * library.occupies,
                                     name_of(library.protocol),
                                     name_of(preset.choice.all_reduce, Bytes{1 << 20})),
                         preset.source);

@@ -17,10 +17,10 @@ namespace paceline {
 namespace {
 
 constexpr auto all_library_keys =
-    std::to_array<std::string_view>({"preset", "start_up", "staging", "protocol", "all_reduce"});
+    std::to_array<std::string_view>({"preset", "start_up", "staging", "occupies", "protocol", "all_reduce"});
 
 constexpr auto library_preset_keys = std::to_array<std::string_view>(
-    {"name", "start_up", "staging", "protocol", "all_reduce", "source"});
+    {"name", "start_up", "staging", "occupies", "protocol", "all_reduce", "source"});
 
 constexpr auto protocols = std::to_array<Spelling<Protocol>>({
     {"eager", Protocol::eager},
@@ -28,10 +28,16 @@ constexpr auto protocols = std::to_array<Spelling<Protocol>>({
     {"rendezvous-in-band", Protocol::rendezvous_in_band},
 });
 
+// With a larger share, the end of work beside a collective that waits recedes by ever smaller parts
+// of the work.
+constexpr double most_occupied = 0.9;
+
 void read_figures(const ObjectReader& read, const WorkerShape& shape, LibraryChoice& choice) {
     Library& library = choice.library;
     if (const auto p = read.optional("start_up")) library.start_up = as_duration(*p);
     if (const auto p = read.optional("staging")) library.staging = as_bandwidth(*p);
+    if (const auto p = read.optional("occupies"))
+        library.occupies = as_number_up_to(*p, most_occupied);
     if (const auto p = read.optional("protocol"))
         library.protocol = as_choice(*p, "a protocol", protocols);
     if (const auto p = read.optional("all_reduce")) choice.all_reduce = read_all_reduce(*p, shape);
