@@ -99,6 +99,8 @@ SECTIONS = [
     ]),
     ("The workload", [("training.md#keys", "what combines with what"), ("models.md#compute", "the time of a gradient")], [
         ("workload", ["workload"]),
+        ("time-by-batch", ["workload.step_time", "workload.gradient_time", "workload.stand_in_for.step_time",
+                           "workload.stand_in_for.gradient_time"]),
         ("sized-net", ["workload.profile", "workload.stand_in_for.profile"]),
         ("decoder", ["workload.profile.transformer"]),
         ("own-device", ["workload.device", "workload.stand_in_for.device", "cluster.speeds.device"]),

@@ -105,7 +105,7 @@ struct Backward::Pass {
     std::vector<Duration> forward_ends;
     std::vector<Duration> backward_ends;
     Duration reached{};
-    Duration held{};  // by kernels of collectives, in addition
+    Duration held{};                        // by kernels of collectives, in addition
     std::vector<Signal> complete;           // by micro-batch and bucket
     std::optional<LocalWork::Piece> piece;  // only if there are values
     std::optional<Computing> computing;     // while the device goes on with this pass

@@ -234,11 +234,11 @@ std::optional<ExchangeEstimate> exchange_estimate(const ExchangeOptions& options
     if (!first || !second || !both) return std::nullopt;
     const Duration start_up = std::max(Duration::zero(), sum(*first, *second) - *both);
     const auto between = [charged, start_up, all = *both](const Bucket& bucket) {
-        const std::int64_t entries = charged->offset(bucket.first + bucket.count) -
-                                     charged->offset(bucket.first);
-        return start_up + from_seconds(to_seconds(std::max(Duration::zero(), all - start_up)) *
-                                       static_cast<double>(entries) /
-                                       static_cast<double>(charged->entries()));
+        const std::int64_t entries =
+            charged->offset(bucket.first + bucket.count) - charged->offset(bucket.first);
+        return start_up +
+               from_seconds(to_seconds(std::max(Duration::zero(), all - start_up)) *
+                            static_cast<double>(entries) / static_cast<double>(charged->entries()));
     };
     return ExchangeEstimate{start_up, [held, between](const Bucket& bucket) {
                                 return held(bucket).value_or(between(bucket));

@@ -14,6 +14,7 @@
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/cluster/transports.hpp"
 #include "app/scenario/mixings/mixings.hpp"
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/devices.hpp"
@@ -161,6 +162,19 @@ Json links_as_json() {
     return list;
 }
 
+Json transports_as_json() {
+    const auto rate = [](const std::optional<Bandwidth>& bound) {
+        return bound ? Json(to_string(*bound)) : Json();
+    };
+    Json list = Json::array();
+    for (const TransportPreset& preset : transport_presets())
+        list.push_back({{"name", preset.name},
+                        {"flow_rate", rate(preset.tcp.flow.rate)},
+                        {"host_rate", rate(preset.tcp.host_rate)},
+                        {"source", preset.source}});
+    return list;
+}
+
 Json libraries_as_json() {
     Json list = Json::array();
     for (const LibraryPreset& preset : library_presets()) {
@@ -168,7 +182,6 @@ Json libraries_as_json() {
         list.push_back({{"name", preset.name},
                         {"start_up", to_string(library.start_up)},
                         {"staging", library.staging ? Json(to_string(*library.staging)) : Json()},
-                        {"occupies", library.occupies},
                         {"protocol", name_of(library.protocol)},
                         {"all_reduce", name_of(preset.choice.all_reduce, Bytes{1 << 20})},
                         {"source", preset.source}});
@@ -206,6 +219,7 @@ constexpr auto json_lists = std::to_array<JsonList>({{"algorithms", &algorithms_
                                                      {"profiles", &profiles_as_json},
                                                      {"devices", &devices_as_json},
                                                      {"links", &links_as_json},
+                                                     {"transports", &transports_as_json},
                                                      {"libraries", &libraries_as_json},
                                                      {"schedules", &schedules_as_json},
                                                      {"combinations", &combinations_as_json},
