@@ -49,7 +49,7 @@ INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection"
           "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels", "rings",
-          "library_choice", "edges"}
+          "library_choice", "edges", "gradient-time"}
 
 # Titles of definitions that are not their names.
 TITLES = {"aggregation-kinds": "aggregation"}

@@ -2,9 +2,10 @@
 //
 // A device computes one thing at a time. Gradients, updates, coding and the writing of checkpoints
 // queue on it, first-in first-out by the time of the request, and run to their end; only messages
-// run beside them, and kernels of collectives slow them down. The observer hears of a computation when the device has been granted to it. Its
-// slowdown (Job::compute_time) is that of the time of the request. The device of a worker that dies
-// is free again, because the death destroys all that held it or queued on it.
+// run beside them, and kernels of collectives slow them down (sim/compute/shared_device.hpp). The
+// observer hears of a computation when the device has been granted to it. Its slowdown
+// (Job::compute_time) is that of the time of the request. The device of a worker that dies is free
+// again, because the death destroys all that held it or queued on it.
 //
 // Not modelled: computations that share a device, as small kernels of two CUDA streams can.
 #pragma once

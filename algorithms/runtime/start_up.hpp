@@ -10,10 +10,9 @@ namespace paceline {
 
 struct SharedState;
 
-/// Returns the messages of one of `members`, behind the start-up. Requires that `own` outlives them.
+/// Returns the messages of one of `members`, behind the start-up. `own` must outlive them.
 Task<> behind_start_up(const SharedState& all, WorkerState& own, int members, Task<> messages);
 /// Returns the same for the messages of any group of the worker.
-CollectiveOfOwn behind_start_up(const SharedState& all, WorkerState& own,
-                                CollectiveOfOwn messages);
+CollectiveOfOwn behind_start_up(const SharedState& all, WorkerState& own, CollectiveOfOwn messages);
 
 }  // namespace paceline

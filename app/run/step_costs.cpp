@@ -191,8 +191,7 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t f
     const StepModelInput in = model_input(scenario, *network);
     const std::optional<double> mean_s = model_of_mean_step(scenario, in, first, last);
     if (!mean_s) return std::nullopt;
-    if (scenario.cluster.library.occupies > 0 &&
-        !is_in_series(scenario, in, first, last, *mean_s))
+    if (scenario.cluster.library.occupies > 0 && !is_in_series(scenario, in, first, last, *mean_s))
         return std::nullopt;
     return from_seconds(*mean_s);
 }

@@ -22,8 +22,7 @@ constexpr auto workload_key_table = std::to_array<std::string_view>(
      "update_time", "dataset_samples"});
 constexpr auto stand_in_key_table = std::to_array<std::string_view>(
     {"profile", "step_time", "gradient_time", "device", "efficiency", "precision", "batch"});
-constexpr auto time_by_batch_key_table =
-    std::to_array<std::string_view>({"floor", "per_sample"});
+constexpr auto time_by_batch_key_table = std::to_array<std::string_view>({"floor", "per_sample"});
 constexpr auto samplings = std::to_array<Spelling<Sampling>>(
     {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
 

@@ -261,8 +261,8 @@ TEST_CASE(
                       "efficiency": 0.5})") == expected(19.5e12));
 }
 
-// BERT-Large on a V100 in fp16: 125.44 sequences/s in batches of 16 and 171.52 in batches of 64, that
-// is 5.116 ms a sequence and 45.7 ms whatever the batch.
+// BERT-Large on a V100 in fp16: 125.44 sequences/s in batches of 16 and 171.52 in batches of 64,
+// that is 5.116 ms a sequence and 45.7 ms whatever the batch.
 TEST_CASE("devices: between and beyond two measured batches, a gradient has a floor and a slope") {
     const auto seconds = [](int batch) {
         return step_of(fmt::format(
