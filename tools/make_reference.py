@@ -49,7 +49,7 @@ INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection"
           "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
           "swarm-exchange", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels", "rings",
-          "library_choice", "edges"}
+          "library_choice", "edges", "gradient-time"}
 
 # Titles of definitions that are not their names.
 TITLES = {"aggregation-kinds": "aggregation"}
@@ -99,6 +99,8 @@ SECTIONS = [
     ]),
     ("The workload", [("training.md#keys", "what combines with what"), ("models.md#compute", "the time of a gradient")], [
         ("workload", ["workload"]),
+        ("time-by-batch", ["workload.step_time", "workload.gradient_time", "workload.stand_in_for.step_time",
+                           "workload.stand_in_for.gradient_time"]),
         ("sized-net", ["workload.profile", "workload.stand_in_for.profile"]),
         ("decoder", ["workload.profile.transformer"]),
         ("own-device", ["workload.device", "workload.stand_in_for.device", "cluster.speeds.device"]),

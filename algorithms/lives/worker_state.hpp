@@ -6,6 +6,7 @@
 
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/rank.hpp"
+#include "sim/compute/shared_device.hpp"
 #include "sim/engine/resource.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/stream.hpp"
@@ -27,6 +28,7 @@ struct WorkerState {
     int exchanges_to_come = 0;  // with rounds that have no number yet (exchange_to_come.hpp)
     std::map<int, std::int64_t> orders{};  // common orders asked for, by channel
     Resource device{1};  // computes one thing at a time: gradients, coding, updates, checkpoints
+    CollectivesOnDevice collectives{};
 
     // Each round of a group has a stream of its own. Its number is the same on each member, and no
     // other collective has it.

@@ -105,6 +105,7 @@ struct Backward::Pass {
     std::vector<Duration> forward_ends;
     std::vector<Duration> backward_ends;
     Duration reached{};
+    Duration held{};                        // by kernels of collectives, in addition
     std::vector<Signal> complete;           // by micro-batch and bucket
     std::optional<LocalWork::Piece> piece;  // only if there are values
     std::optional<Computing> computing;     // while the device goes on with this pass
@@ -121,9 +122,13 @@ Task<> Backward::occupy(Pass& pass, Duration time, std::optional<std::size_t> bu
     if (!pass.computing)
         pass.computing.emplace(pass.all.observer(), pass.all.host(pass.own.rank),
                                Work{Work::Kind::gradient, pass.number});
-    const Time begin = pass.all.simulation().now();
-    if (time > Duration::zero()) co_await pass.all.simulation().sleep(time);
-    if (bucket) pass.computing->report_bucket(*bucket, begin, pass.all.simulation().now());
+    const Simulation& clock = pass.all.simulation();
+    const Time begin = clock.now();
+    const WorkOnDevice work = work_on_device(pass.all, pass.own, time);
+    while (work.left(clock.now()) > Duration::zero())
+        co_await pass.all.simulation().sleep(work.left(clock.now()));
+    pass.held += work.held_until(clock.now());
+    if (bucket) pass.computing->report_bucket(*bucket, begin, clock.now());
 }
 
 Task<> Backward::wait_for(Pass& pass, Task<> arrival) {
@@ -146,7 +151,7 @@ void Backward::end_bucket(Pass& pass, std::size_t i) {
     if (i == 0) check_finite(pass.whole, pass.own.rank, pass.number);
     if (i + 1 < pass.buckets()) return;
     ++pass.own.gradients;
-    pass.own.compute_time += pass.reached;
+    pass.own.compute_time += pass.reached + pass.held;
     pass.computing.reset();
 }
 

@@ -41,8 +41,11 @@ Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int6
     if (worker.checkpoint_due > Duration::zero()) co_await write_due_checkpoint(all, worker);
     {
         const Computing computing(all.observer(), all.host(worker.rank), what);
-        co_await all.simulation().sleep(time);
-        worker.compute_time += time;
+        Simulation& simulation = all.simulation();
+        const WorkOnDevice on_device = work_on_device(all, worker, time);
+        do co_await simulation.sleep(on_device.left(simulation.now()));
+        while (on_device.left(simulation.now()) > Duration::zero());
+        worker.compute_time += time + on_device.held_until(simulation.now());
     }
     if (piece) piece->join();
 }
@@ -69,6 +72,10 @@ Task<Vector> gradient(SharedState& all, WorkerState& worker, Vector x) {
         ++worker.gradients;
     }
     co_return g;
+}
+
+WorkOnDevice work_on_device(const SharedState& all, const WorkerState& worker, Duration alone) {
+    return {worker.collectives, all.job.library.occupies, all.simulation().now(), alone};
 }
 
 Task<> write_due_checkpoint(SharedState& all, WorkerState& worker) {

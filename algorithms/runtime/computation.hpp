@@ -2,11 +2,12 @@
 //
 // A device computes one thing at a time. Gradients, updates, coding and the writing of checkpoints
 // queue on it, first-in first-out by the time of the request, and run to their end; only messages
-// run beside them. The observer hears of a computation when the device has been granted to it. Its
-// slowdown (Job::compute_time) is that of the time of the request. The device of a worker that dies
-// is free again, because the death destroys all that held it or queued on it.
+// run beside them, and kernels of collectives slow them down (sim/compute/shared_device.hpp). The
+// observer hears of a computation when the device has been granted to it. Its slowdown
+// (Job::compute_time) is that of the time of the request. The device of a worker that dies is free
+// again, because the death destroys all that held it or queued on it.
 //
-// Not modelled: kernels that share a device, as small ones of two CUDA streams can.
+// Not modelled: computations that share a device, as small kernels of two CUDA streams can.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,9 @@ Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
 Task<> gradient(SharedState& all, WorkerState& worker, Vector x, std::function<void(Vector g)> use);
 /// The same; returns the gradient.
 Task<Vector> gradient(SharedState& all, WorkerState& worker, Vector x);
+
+/// Returns work that begins now and takes `alone` without collectives beside it.
+WorkOnDevice work_on_device(const SharedState& all, const WorkerState& worker, Duration alone);
 
 /// Takes the time of writing the checkpoint that is due on this worker. Requires that the caller
 /// holds the device.

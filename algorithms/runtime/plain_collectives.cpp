@@ -82,7 +82,7 @@ Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, A
     const Rank rank = next_rank(all, own, all.groups.everybody());
     const Bytes size = all.weigh(x);
     co_await plain_exchange(all, own, rank, name_of(how, size),
-                            behind_start_up(all, [how, size](const Rank& mine) {
+                            behind_start_up(all, own, [how, size](const Rank& mine) {
                                 return all_reduce(how, mine, size);
                             }));
     if (!x.has_values()) co_return x;
@@ -98,7 +98,7 @@ Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, A
     co_return mean;
 }
 
-Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank rank, SparseVector v,
+Task<Vector> plain_sparse_mean(SharedState& all, WorkerState& own, Rank rank, SparseVector v,
                                SparsePacking packing) {
     const auto members = static_cast<std::size_t>(rank.size());
     const Stream key = rank.stream();
@@ -108,7 +108,7 @@ Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank ra
         all.values.sparse.try_emplace(key, members, v.layout, std::move(packing)).first->second;
     round.enter(static_cast<std::size_t>(rank.place()), std::move(v));
 
-    co_await behind_start_up(all, rank.size(), sparse_messages(round, rank));
+    co_await behind_start_up(all, own, rank.size(), sparse_messages(round, rank));
     Vector mean = round.mean();
     if (round.leave()) {
         all.metrics.count_density(round);
@@ -121,7 +121,7 @@ Task<Vector> plain_sparse_mean(SharedState& all, const WorkerState& own, Rank ra
 // has left, like the values. Several W may exist at once, because distant workers may be in
 // different steps.
 // If members are machines, `devices` is above 1: member i is the first device of machine i.
-Task<Vector> plain_neighbor_sum(SharedState& all, const WorkerState& own, Stream key, Vector v,
+Task<Vector> plain_neighbor_sum(SharedState& all, WorkerState& own, Stream key, Vector v,
                                 Bytes size, NeighborWeights weights, int devices = 1) {
     const auto members = static_cast<std::size_t>(all.workers / devices);
     const int me = own.rank / devices;
@@ -137,7 +137,7 @@ Task<Vector> plain_neighbor_sum(SharedState& all, const WorkerState& own, Stream
         all.observer(), all.host(own.rank),
         {.name = "exchange with neighbors", .stream = key, .members = members, .on = &from});
     all.values.vectors.at(key, members).enter(static_cast<std::size_t>(me), std::move(v));
-    co_await behind_start_up(all, static_cast<int>(members),
+    co_await behind_start_up(all, own, static_cast<int>(members),
                              neighbor_exchange(all.network, own.rank, to, from, key, size));
 
     const Round<Vector>& round = all.values.vectors.at(key, members);

@@ -6,15 +6,45 @@
 
 namespace paceline {
 
-Task<> behind_start_up(const SharedState& all, int members, Task<> messages) {
-    if (members == 1) return messages;
-    return behind(all.simulation(), all.job.library.start_up, std::move(messages));
+namespace {
+
+// A collective in progress on a device; ends with the coroutine, also if a death ends that.
+class InProgress {
+  public:
+    InProgress(const Simulation& simulation, CollectivesOnDevice& device)
+        : simulation_(simulation), device_(device) {
+        device_.begin(simulation_.now());
+    }
+    InProgress(const InProgress&) = delete;
+    InProgress& operator=(const InProgress&) = delete;
+    ~InProgress() { device_.end(simulation_.now()); }
+
+  private:
+    const Simulation& simulation_;
+    CollectivesOnDevice& device_;
+};
+
+Task<> on_device(Simulation& simulation, CollectivesOnDevice& device, Task<> messages) {
+    const InProgress kernels(simulation, device);
+    co_await std::move(messages);
 }
 
-CollectiveOfOwn behind_start_up(const SharedState& all, CollectiveOfOwn messages) {
-    if (all.job.library.start_up == Duration::zero()) return messages;
-    return [&all, messages = std::move(messages)](const Rank& rank) {
-        return behind_start_up(all, rank.size(), messages(rank));
+}  // namespace
+
+Task<> behind_start_up(const SharedState& all, WorkerState& own, int members, Task<> messages) {
+    if (members == 1) return messages;
+    const Library& library = all.job.library;
+    if (library.occupies > 0)
+        messages = on_device(all.simulation(), own.collectives, std::move(messages));
+    return behind(all.simulation(), library.start_up, std::move(messages));
+}
+
+CollectiveOfOwn behind_start_up(const SharedState& all, WorkerState& own,
+                                CollectiveOfOwn messages) {
+    const Library& library = all.job.library;
+    if (library.start_up == Duration::zero() && library.occupies == 0) return messages;
+    return [&all, &own, messages = std::move(messages)](const Rank& rank) {
+        return behind_start_up(all, own, rank.size(), messages(rank));
     };
 }
 

@@ -116,17 +116,18 @@ Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, Vector 
     const Bytes size = all.weigh(g);
     co_return co_await surviving_combine(
         all, own, own.begin_round(*all.groups.everybody()), name_of(how, size), std::move(g),
-        behind_start_up(all, [how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
+        behind_start_up(all, own,
+                        [how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
         mean_of<Vector>);
 }
 
-Task<Vector> surviving_sparse_mean(SharedState& all, const WorkerState& own, Stream round,
-                                   SparseVector v, SparsePacking packing) {
+Task<Vector> surviving_sparse_mean(SharedState& all, WorkerState& own, Stream round, SparseVector v,
+                                   SparsePacking packing) {
     Messages messages = [&](Attempt& attempt, const Rank& rank) {
         const auto members = static_cast<std::size_t>(rank.size());
         if (!attempt.sparse) attempt.sparse.emplace(members, v.layout, packing);
         attempt.sparse->enter(static_cast<std::size_t>(rank.place()), v);
-        return behind_start_up(all, rank.size(), sparse_messages(*attempt.sparse, rank));
+        return behind_start_up(all, own, rank.size(), sparse_messages(*attempt.sparse, rank));
     };
     const AttemptPtr attempt =
         co_await run_attempts(all, own, round, name_of(packing, *v.layout), std::move(messages));
@@ -204,8 +205,8 @@ Vector weighted_sum(const Mixing& mixing, int rank, const Vector& v,
     return sum;
 }
 
-Task<Vector> surviving_neighbor_sum(SharedState& all, const WorkerState& own, Stream round,
-                                    Vector v, Bytes size, NeighborWeights weights) {
+Task<Vector> surviving_neighbor_sum(SharedState& all, WorkerState& own, Stream round, Vector v,
+                                    Bytes size, NeighborWeights weights) {
     const MixingPtr mixing = all.mixing_of(own);
     const std::vector<int> to = listeners_in(all, own, round);
     for (const int listener : to) all.lives.membership()->put_mail(round, own.rank, listener, v);
@@ -218,7 +219,7 @@ Task<Vector> surviving_neighbor_sum(SharedState& all, const WorkerState& own, St
                         {.name = "exchange with neighbors", .stream = round});
     Pending<> sending = all.simulation().start(
         all.simulation().running_process(),
-        behind_start_up(all, all.workers,
+        behind_start_up(all, own, all.workers,
                         neighbor_exchange(all.network, own.rank, to, {}, round, size)));
     const std::vector<bool> there = co_await when_all(std::move(come));
     co_await std::move(sending);

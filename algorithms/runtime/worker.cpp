@@ -206,7 +206,7 @@ const GroupPtr& Worker::or_everybody(const GroupPtr& group) const {
 
 Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name, const GroupPtr& group) {
     return shared_.collectives->exchange(own_, or_everybody(group), name,
-                                         behind_start_up(shared_, std::move(messages)));
+                                         behind_start_up(shared_, own_, std::move(messages)));
 }
 
 Task<> Worker::barrier() {
@@ -264,7 +264,7 @@ Task<Vector> Worker::sparse_all_reduce(SparseVector v, SparsePacking packing,
 Task<Vector> Worker::combine(Vector v, CollectiveOfOwn messages, Form form, const GroupPtr& group,
                              std::string_view name) {
     return shared_.collectives->combine(own_, or_everybody(group), name, std::move(v),
-                                        behind_start_up(shared_, std::move(messages)),
+                                        behind_start_up(shared_, own_, std::move(messages)),
                                         std::move(form));
 }
 
@@ -277,7 +277,7 @@ Task<Vector> Worker::combine_around(Vector v, CollectiveOfOwn collectives, Form 
 Task<Vector> Worker::reduce_to_first(Vector v, CollectiveOfOwn messages, Form form,
                                      const GroupPtr& group, std::string_view name) {
     return shared_.collectives->reduce_to_first(own_, or_everybody(group), name, std::move(v),
-                                                behind_start_up(shared_, std::move(messages)),
+                                                behind_start_up(shared_, own_, std::move(messages)),
                                                 std::move(form));
 }
 

@@ -210,9 +210,18 @@ std::optional<ExchangeEstimate> exchange_estimate(const ExchangeOptions& options
                                                   const StepModelInput& in) {
     const LayoutPtr charged = with_left_out(in.layout, options.codec.leave_out);
     const auto* const dgc = std::get_if<DgcOptions>(&options.codec.coder);
+    const AllReducePlan& plan = options.aggregation.all_reduce;
+    const auto* const compressor = std::get_if<Compressor>(&options.codec.coder);
+    const bool by_nccl = options.aggregation.kind == Aggregation::all_reduce &&
+                         plan.method == AllReduce::nccl && compressor != nullptr &&
+                         !compressor->scaler && options.aggregation.machines == ByMachine::flat;
     const auto held = [=, density = dgc == nullptr ? 1 : dgc->density](const Bucket& bucket) {
         const Layout run = *part_of(*charged, charged->offset(bucket.first),
                                     charged->offset(bucket.first + bucket.count));
+        if (by_nccl)
+            return std::optional(nccl_choice(plan.library, Nccl::Operation::all_reduce,
+                                             form_of_packed(*compressor, run, in.wire), in.workers)
+                                     .estimate);
         auto form = piece_form(options, run, 0, in, density);
         if (!form) return std::optional<Duration>();
         return std::optional(total_time({{}, form->travel, {}}));
@@ -223,8 +232,17 @@ std::optional<ExchangeEstimate> exchange_estimate(const ExchangeOptions& options
     const auto second = held({tensors / 2, tensors - tensors / 2, {}});
     const auto both = held({0, tensors, {}});
     if (!first || !second || !both) return std::nullopt;
-    return ExchangeEstimate{std::max(Duration::zero(), sum(*first, *second) - *both),
-                            [held](const Bucket& bucket) { return held(bucket).value(); }};
+    const Duration start_up = std::max(Duration::zero(), sum(*first, *second) - *both);
+    const auto between = [charged, start_up, all = *both](const Bucket& bucket) {
+        const std::int64_t entries =
+            charged->offset(bucket.first + bucket.count) - charged->offset(bucket.first);
+        return start_up +
+               from_seconds(to_seconds(std::max(Duration::zero(), all - start_up)) *
+                            static_cast<double>(entries) / static_cast<double>(charged->entries()));
+    };
+    return ExchangeEstimate{start_up, [held, between](const Bucket& bucket) {
+                                return held(bucket).value_or(between(bucket));
+                            }};
 }
 
 std::int64_t exchange_messages(const ExchangeOptions& options, const StepModelInput& in,

@@ -36,6 +36,7 @@ class StudyCheck {
     MixingLines mixings_;
     Warnings warnings_;
     bool cost_is_known_ = true;
+    bool all_is_payload_ = false;  // in some point
     bool may_end_earlier_ = false;
     double messages_ = 0;
     double seconds_ = 0;

@@ -14,6 +14,7 @@
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/cluster/transports.hpp"
 #include "app/scenario/mixings/mixings.hpp"
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/devices.hpp"
@@ -161,6 +162,19 @@ Json links_as_json() {
     return list;
 }
 
+Json transports_as_json() {
+    const auto rate = [](const std::optional<Bandwidth>& bound) {
+        return bound ? Json(to_string(*bound)) : Json();
+    };
+    Json list = Json::array();
+    for (const TransportPreset& preset : transport_presets())
+        list.push_back({{"name", preset.name},
+                        {"flow_rate", rate(preset.tcp.flow.rate)},
+                        {"host_rate", rate(preset.tcp.host_rate)},
+                        {"source", preset.source}});
+    return list;
+}
+
 Json libraries_as_json() {
     Json list = Json::array();
     for (const LibraryPreset& preset : library_presets()) {
@@ -205,6 +219,7 @@ constexpr auto json_lists = std::to_array<JsonList>({{"algorithms", &algorithms_
                                                      {"profiles", &profiles_as_json},
                                                      {"devices", &devices_as_json},
                                                      {"links", &links_as_json},
+                                                     {"transports", &transports_as_json},
                                                      {"libraries", &libraries_as_json},
                                                      {"schedules", &schedules_as_json},
                                                      {"combinations", &combinations_as_json},

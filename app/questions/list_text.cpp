@@ -23,6 +23,7 @@
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/cluster/transports.hpp"
 #include "app/scenario/mixings/mixings.hpp"
 #include "app/scenario/workload/data.hpp"
 #include "app/scenario/workload/devices.hpp"
@@ -182,15 +183,28 @@ std::string list_links() {
     return text;
 }
 
+std::string list_transports() {
+    const auto rate = [](const std::optional<Bandwidth>& bound) {
+        return bound ? to_string(*bound) : "-";
+    };
+    std::string text = fmt::format("  {:<20} {:>12} {:>12}  {}\n", "preset of tcp", "of a flow",
+                                   "of a host", "source");
+    for (const TransportPreset& preset : transport_presets())
+        text += wrapped(fmt::format("  {:<20} {:>12} {:>12}  ", preset.name,
+                                    rate(preset.tcp.flow.rate), rate(preset.tcp.host_rate)),
+                        preset.source);
+    return text;
+}
+
 std::string list_libraries() {
     std::string text = fmt::format("  {:<14} {:>9} {:>11} {:<19} {:<28} {}\n", "preset", "start-up",
-                                   "staging", "protocol", "all-reduce", "source");
+                                   "staging", "occupies", "protocol", "all-reduce", "source");
     for (const LibraryPreset& preset : library_presets()) {
         const Library& library = preset.choice.library;
         text += wrapped(fmt::format("  {:<14} {:>9} {:>11} {:<19} {:<28} ", preset.name,
                                     to_string(library.start_up),
                                     library.staging ? to_string(*library.staging) : "-",
-                                    name_of(library.protocol),
+                                    100 * library.occupies, name_of(library.protocol),
                                     name_of(preset.choice.all_reduce, Bytes{1 << 20})),
                         preset.source);
     }
@@ -269,6 +283,7 @@ constexpr auto lists = std::to_array<List>(
      {"collectives", &list_collectives},
      {"fabrics", &list_fabrics, "\"cluster\": machines and their network"},
      {"links", &list_links},
+     {"transports", &list_transports},
      {"libraries", &list_libraries},
      {"models", &list_models, "\"workload\": what is trained, and how long a gradient takes"},
      {"data", &list_data},

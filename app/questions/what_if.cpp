@@ -217,7 +217,7 @@ bool has_protocol_costs(const Scenario& scenario) {
 
 bool has_library(const Scenario& scenario) {
     const Library& library = scenario.cluster.library;
-    return library.start_up > Duration::zero() || library.staging ||
+    return library.start_up > Duration::zero() || library.staging || library.occupies > 0 ||
            library.protocol != Library{}.protocol;
 }
 

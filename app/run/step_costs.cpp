@@ -161,6 +161,27 @@ std::optional<double> model_of_steps(const Scenario& scenario, const StepModelIn
     return known ? std::optional(total_s) : std::nullopt;
 }
 
+// Returns the closed form of the mean of steps `first` to `last` - 1, in seconds.
+std::optional<double> model_of_mean_step(const Scenario& scenario, const StepModelInput& in,
+                                         std::int64_t first, std::int64_t last) {
+    const std::optional<double> before = model_of_steps(scenario, in, first);
+    const std::optional<double> all = model_of_steps(scenario, in, last);
+    if (!before || !all) return std::nullopt;
+    return (*all - *before) / static_cast<double>(last - first);
+}
+
+// Returns whether a step of `mean_s` lasts as long as its messages and its gradients one after the
+// other, so that no gradient is computed beside a collective.
+bool is_in_series(const Scenario& scenario, StepModelInput in, std::int64_t first,
+                  std::int64_t last, double mean_s) {
+    const double gradients_s = to_seconds(in.timing.step);
+    in.timing.step = Duration::zero();
+    for (Bucket& bucket : in.timing.buckets) bucket = {bucket.first, bucket.count, {}, {}};
+    const std::optional<double> messages_s = model_of_mean_step(scenario, in, first, last);
+    constexpr double rounding = 1e-9;
+    return messages_s && mean_s >= (gradients_s + *messages_s) * (1 - rounding);
+}
+
 }  // namespace
 
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t first,
@@ -168,10 +189,11 @@ std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t f
     const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
     if (!network || last <= first || !scenario.other_jobs.empty()) return std::nullopt;
     const StepModelInput in = model_input(scenario, *network);
-    const std::optional<double> before = model_of_steps(scenario, in, first);
-    const std::optional<double> all = model_of_steps(scenario, in, last);
-    if (!before || !all) return std::nullopt;
-    return from_seconds((*all - *before) / static_cast<double>(last - first));
+    const std::optional<double> mean_s = model_of_mean_step(scenario, in, first, last);
+    if (!mean_s) return std::nullopt;
+    if (scenario.cluster.library.occupies > 0 && !is_in_series(scenario, in, first, last, *mean_s))
+        return std::nullopt;
+    return from_seconds(*mean_s);
 }
 
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t steps) {

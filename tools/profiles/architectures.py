@@ -169,6 +169,10 @@ def resnet_50():
     return bottleneck_resnet((3, 4, 6, 3))
 
 
+def resnet_101():
+    return bottleneck_resnet((3, 4, 23, 3))
+
+
 def resnet_152():
     return bottleneck_resnet((3, 8, 36, 3))
 

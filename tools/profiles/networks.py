@@ -84,6 +84,13 @@ NETWORKS = {
         "published": (27161264, 103.61, 315634, "parameters: torchvision weight metadata; MiB "
                       f"derived; {BYTE_MODEL}"),
     },
+    "resnet-101": {
+        "title": "ResNet-101, stride on the 3 x 3 convolutions, 224 x 224 px",
+        "source": "He et al., CVPR 2016; layer names and strides as in torchvision",
+        "dataset": IMAGENET, "layers": architectures.resnet_101,
+        "published": (44549160, 169.94, 692033, "parameters: torchvision weight metadata; MiB "
+                      f"derived; {BYTE_MODEL}"),
+    },
     "resnet-152": {
         "title": "ResNet-152, stride on the 3 x 3 convolutions, 224 x 224 px",
         "source": "He et al., CVPR 2016; layer names and strides as in torchvision",

@@ -69,6 +69,27 @@ std::string unlike_hops(const Scenario& scenario) {
         longest.from, longest.to);
 }
 
+std::string unbounded_connections(const Scenario& scenario) {
+    constexpr Bandwidth one_fills{30'000'000'000};
+    const ClusterChoice& cluster = scenario.cluster;
+    if (!cluster.tcp || !cluster.tcp->flow.bound_nothing() || cluster.tcp->host_rate ||
+        cluster.nodes < 2)
+        return "";
+    const Fabric fabric = fabric_of(scenario);
+    Bandwidth fastest{};
+    for (std::size_t i = 0; i < fabric.links.size(); ++i)
+        if (fabric.label(static_cast<LinkId>(i)).role != LinkRole::bus)
+            fastest = std::max(fastest, fabric.links[i].bandwidth);
+    if (fastest <= one_fills) return "";
+    return fmt::format(
+        "each connection of \"cluster.transport\" may fill a link of {}; one connection, which "
+        "keeps "
+        "one core busy, has had 5 to 35 Gbps where it was measured (paceline list transports): "
+        "give "
+        "its \"flow_rate\", or a \"preset\"",
+        to_string(fastest));
+}
+
 std::string hierarchy_is_a_ring(const Scenario& scenario) {
     const ClusterChoice& cluster = scenario.cluster;
     if (!scenario.algorithm.names_hierarchy || cluster.workers < 2) return "";

@@ -15,6 +15,9 @@ std::string depends_on_drawn_routes(const Scenario& scenario);
 /// Vectors go around a ring of machines, and its hops differ much in latency.
 std::string unlike_hops(const Scenario& scenario);
 
+/// TCP runs over links that one connection does not fill, and nothing bounds a connection.
+std::string unbounded_connections(const Scenario& scenario);
+
 /// The all-reduce is "hierarchical", and on this cluster takes the very steps of a ring.
 std::string hierarchy_is_a_ring(const Scenario& scenario);
 

@@ -20,9 +20,6 @@ namespace {
 constexpr auto keys = std::to_array<std::string_view>(
     {"nodes", "devices", "devices_per_node", "nics", "bus", "fabric", "transport", "library",
      "stragglers", "speeds", "compute_jitter", "failures", "access", "placement", "background"});
-constexpr auto transport_key_table =
-    std::to_array<std::string_view>({"kind", "goodput", "duplex_share", "message_cost",
-                                     "first_window", "window", "flow_rate", "host_rate"});
 constexpr auto bus_key_table = std::to_array<std::string_view>({"kind", "link"});
 
 constexpr auto bus_kinds = std::to_array<Spelling<BusKind>>(
@@ -38,26 +35,6 @@ Bus read_bus(const Place& place) {
     bus.lane = read_link(
         read.required("link", "of a device to its bus, such as {\"preset\": \"pcie-3.0-x16\"}"));
     return bus;
-}
-
-std::optional<Tcp> read_transport(const Place& place) {
-    const auto kinds = std::to_array<std::string_view>({"ideal", "tcp"});
-    const ObjectReader read(place, transport_key_table);
-    if (as_name(kind_of(place, "a transport", kinds), "a transport", kinds) == 0) {
-        for (const std::string_view key : transport_key_table)
-            if (const auto p = read.optional(key); p && key != "kind")
-                p->refuse("is an option of \"tcp\"; the transport is \"ideal\"");
-        return std::nullopt;
-    }
-    Tcp tcp;
-    if (const auto p = read.optional("goodput")) tcp.goodput = as_number_above(*p, 0, 1);
-    if (const auto p = read.optional("duplex_share")) tcp.duplex_share = as_number_above(*p, 0, 1);
-    if (const auto p = read.optional("message_cost")) tcp.message_cost = as_duration(*p);
-    if (const auto p = read.optional("first_window")) tcp.first_window = as_bytes(*p);
-    if (const auto p = read.optional("window")) tcp.flow.window = as_bytes(*p);
-    if (const auto p = read.optional("flow_rate")) tcp.flow.rate = as_bandwidth(*p);
-    if (const auto p = read.optional("host_rate")) tcp.host_rate = as_bandwidth(*p);
-    return tcp;
 }
 
 // Cards are hosts of the fabric, so only a fabric that takes any number of equal ones has several
@@ -119,9 +96,6 @@ Keys cluster_keys() {
 }
 Keys bus_keys() {
     return bus_key_table;
-}
-Keys transport_keys() {
-    return transport_key_table;
 }
 
 ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {

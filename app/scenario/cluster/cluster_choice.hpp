@@ -6,7 +6,6 @@
 // the other). A machine has one network card unless "nics" says otherwise.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,31 +18,12 @@
 #include "app/scenario/cluster/failures.hpp"
 #include "app/scenario/cluster/node_speeds.hpp"
 #include "app/scenario/cluster/stragglers.hpp"
+#include "app/scenario/cluster/transports.hpp"
 #include "sim/collectives/library.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
-#include "sim/network/flow_limits.hpp"
 #include "topologies/fabrics/machines.hpp"
 
 namespace paceline {
-
-/// TCP on the wires: the share of the rate that it leaves for payload, and its costs.
-///
-/// The goodput of 1500-byte frames is 1448/1538. One acknowledgement (84 bytes including its frame)
-/// is sent for every two segments: while both directions of a cable are busy, 1 - 84/(2 x 1538) of
-/// it is left for data. Ten segments are sent before the first answer (RFC 6928). These figures are
-/// derived, not fitted.
-struct Tcp {
-    double goodput = 1448.0 / 1538;  // for links that state no efficiency
-    double duplex_share = 1 - 84.0 / (2 * 1538);
-    Duration message_cost{};  // per message, on the sender's processor
-    /// Returns the goodput of a link with this rate. At least 2 bps are left.
-    [[nodiscard]] double goodput_of(Bandwidth rate) const {
-        return std::min(1.0, std::max(goodput, 2.0 / static_cast<double>(rate.bits_per_second)));
-    }
-    Bytes first_window{14'480};            // ten segments
-    FlowLimits flow{};                     // of each flow
-    std::optional<Bandwidth> host_rate{};  // of all flows of a machine, each way
-};
 
 /// Where each machine sits on a network that several jobs use: machine i of the network is at node
 /// nodes[i] of the fabric, or at one of the servers behind its nodes.
@@ -103,7 +83,6 @@ void place_job(const Place& place, ClusterChoice& cluster);
 
 Keys cluster_keys();
 Keys bus_keys();
-Keys transport_keys();
 
 /// The seed draws shares of nodes. Throws ConfigError.
 ClusterChoice read_cluster(const Place& place, std::uint64_t seed = 1);

@@ -16,8 +16,8 @@ namespace paceline {
 
 namespace {
 
-constexpr auto all_library_keys =
-    std::to_array<std::string_view>({"preset", "start_up", "staging", "protocol", "all_reduce"});
+constexpr auto all_library_keys = std::to_array<std::string_view>(
+    {"preset", "start_up", "staging", "occupies", "protocol", "all_reduce"});
 
 constexpr auto library_preset_keys = std::to_array<std::string_view>(
     {"name", "start_up", "staging", "protocol", "all_reduce", "source"});
@@ -28,6 +28,10 @@ constexpr auto protocols = std::to_array<Spelling<Protocol>>({
     {"rendezvous-in-band", Protocol::rendezvous_in_band},
 });
 
+// With a larger share, the end of work beside a collective that waits recedes by ever smaller parts
+// of the work.
+constexpr double most_occupied = 0.9;
+
 void read_figures(const ObjectReader& read, const WorkerShape& shape, LibraryChoice& choice) {
     Library& library = choice.library;
     if (const auto p = read.optional("start_up")) library.start_up = as_duration(*p);
@@ -35,6 +39,8 @@ void read_figures(const ObjectReader& read, const WorkerShape& shape, LibraryCho
     if (const auto p = read.optional("protocol"))
         library.protocol = as_choice(*p, "a protocol", protocols);
     if (const auto p = read.optional("all_reduce")) choice.all_reduce = read_all_reduce(*p, shape);
+    if (choice.all_reduce.method == AllReduce::nccl)
+        library.occupies = nccl_share_of_device(choice.all_reduce.library, shape.workers);
 }
 
 LibraryChoice preset_named(const Place& name, const WorkerShape& shape) {
@@ -74,6 +80,8 @@ LibraryChoice read_library(const Place& place, const WorkerShape& shape) {
     LibraryChoice choice;
     if (const auto p = read.optional("preset")) choice = preset_named(*p, shape);
     read_figures(read, shape, choice);
+    if (const auto p = read.optional("occupies"))
+        choice.library.occupies = as_number_up_to(*p, most_occupied);
     return choice;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -85,7 +87,29 @@ Measured measured_in(const Profile& profile, std::string_view device, Precision 
     place.refuse(std::move(fault));
 }
 
-// Uses the first row measured with this batch, otherwise the first whose batch is not stated.
+// Returns the time of a gradient on the line through those of the two measured batches that are
+// nearest, of which the first row counts; empty where fewer were measured, or the line falls, or it
+// has no time of its own at a batch of none.
+std::optional<double> seconds_between_batches(const Profile& profile, std::string_view device,
+                                              Precision precision, std::int64_t batch) {
+    std::map<std::int64_t, double> seconds;  // by measured batch
+    for (const MeasuredThroughput& row : profile.throughput)
+        if (row.device == device && row.precision == precision && row.batch)
+            seconds.try_emplace(*row.batch, static_cast<double>(*row.batch) / row.samples_per_s);
+    if (seconds.size() < 2) return std::nullopt;
+    auto high = seconds.lower_bound(batch);
+    if (high == seconds.begin()) ++high;
+    if (high == seconds.end()) --high;
+    const auto low = std::prev(high);
+    const double per_sample =
+        (high->second - low->second) / static_cast<double>(high->first - low->first);
+    const double floor = low->second - per_sample * static_cast<double>(low->first);
+    if (per_sample <= 0 || floor < 0) return std::nullopt;
+    return floor + per_sample * static_cast<double>(batch);
+}
+
+// Uses the first row measured with this batch, otherwise the first whose batch is not stated,
+// otherwise the measured batches that are nearest.
 Duration measured_step(const Profile& profile, const Place& place, std::int64_t batch,
                        Precision precision) {
     const std::string device = as_string(place);
@@ -95,6 +119,8 @@ Duration measured_step(const Profile& profile, const Place& place, std::int64_t 
     const Measured measured = measured_in(profile, device, precision);
     if (measured.of_any_batch)
         return from_seconds(static_cast<double>(batch) / *measured.of_any_batch);
+    if (const auto seconds = seconds_between_batches(profile, device, precision, batch))
+        return from_seconds(*seconds);
     refuse_unmeasured(profile, place, measured, batch, precision);
 }
 

@@ -1,8 +1,9 @@
 // How long a gradient takes on a device: measured, or estimated from the device's peak.
 //
 //   named in models/devices.json   measured, if the profile has a row for the device, the precision
-//                                  and the batch; with an efficiency: estimated by the peak in that
-//                                  precision
+//                                  and the batch, or rows for two other batches: then on the line
+//                                  through the nearest, which is a floor and a time per sample;
+//                                  with an efficiency: estimated by the peak in that precision
 //   described in the scenario      estimated by "peak_flops", or relative to a measured device by
 //                                  "like"
 #pragma once

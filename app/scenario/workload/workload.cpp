@@ -22,6 +22,7 @@ constexpr auto workload_key_table = std::to_array<std::string_view>(
      "update_time", "dataset_samples"});
 constexpr auto stand_in_key_table = std::to_array<std::string_view>(
     {"profile", "step_time", "gradient_time", "device", "efficiency", "precision", "batch"});
+constexpr auto time_by_batch_key_table = std::to_array<std::string_view>({"floor", "per_sample"});
 constexpr auto samplings = std::to_array<Spelling<Sampling>>(
     {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
 
@@ -45,16 +46,30 @@ void read_batch(const ObjectReader& read, int workers, Workload& workload) {
     }
 }
 
+// Reads a time, or a floor and the time of each further sample.
+Duration as_gradient_time(const Place& place, std::optional<std::int64_t> batch) {
+    if (!place.json->is_object()) return as_duration(place);
+    const ObjectReader read(place, time_by_batch_key_table);
+    const Duration floor = as_duration(read.required("floor", "the time that no batch goes below"));
+    const Duration per_sample =
+        as_duration(read.required("per_sample", "what each sample of the batch adds"));
+    if (!batch) place.refuse("depends on the \"batch\", which is not given");
+    const Duration time = sum(floor, multiple(*batch, per_sample));
+    if (time == Duration::max()) place.refuse("makes a gradient that lasts beyond the clock");
+    return time;
+}
+
 // Returns the time of a gradient that the scenario states, if it does.
-std::optional<Duration> read_stated_time(const ObjectReader& read, const ClusterChoice& cluster) {
-    if (const auto p = read.optional("gradient_time")) return as_duration(*p);
+std::optional<Duration> read_stated_time(const ObjectReader& read, const ClusterChoice& cluster,
+                                         std::optional<std::int64_t> batch) {
+    if (const auto p = read.optional("gradient_time")) return as_gradient_time(*p, batch);
     const auto step = read.optional("step_time");
     if (!step) return std::nullopt;
     if (cluster.bus)
         step->refuse(
             "includes the bus of the node, and the cluster has a \"bus\"; give \"gradient_time\", "
             "that of one device");
-    return as_duration(*step);
+    return as_gradient_time(*step, batch);
 }
 
 // Layers that were measured decide the time of a gradient. A stated time scales theirs.
@@ -67,7 +82,7 @@ Duration read_measured_time(const ObjectReader& read, const ClusterChoice& clust
                 fmt::format("has no place beside {}, whose layers have measured times of one "
                             "device; \"{}\" scales these times",
                             net.profile.name, scale));
-    if (const auto stated = read_stated_time(read, cluster)) return *stated;
+    if (const auto stated = read_stated_time(read, cluster, batch)) return *stated;
     if (batch && net.profile.batch && *batch != *net.profile.batch)
         read.place().refuse(
             fmt::format("the layers of {} were measured with batch {}, not with {}; give the "
@@ -95,7 +110,7 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
          {std::pair{"efficiency", "is the share of a device's peak; name a \"device\""},
           std::pair{"precision", "is that of a device's peak or measurement; name a \"device\""}})
         if (const auto p = read.optional(key)) p->refuse(what);
-    if (const auto stated = read_stated_time(read, cluster)) return *stated;
+    if (const auto stated = read_stated_time(read, cluster, batch)) return *stated;
     if (!cluster.bus)
         return as_duration(
             read.required("step_time", "time of one gradient on one node, such as \"344ms\""));
@@ -211,6 +226,9 @@ Keys workload_keys() {
 }
 Keys stand_in_keys() {
     return stand_in_key_table;
+}
+Keys time_by_batch_keys() {
+    return time_by_batch_key_table;
 }
 
 std::optional<std::int64_t> Workload::step_batch() const {

@@ -50,6 +50,7 @@ struct WorkloadSurroundings {
 // The tables of known keys. A test checks scenario.schema.json against them.
 Keys workload_keys();
 Keys stand_in_keys();
+Keys time_by_batch_keys();
 
 /// Fills in the workload. Returns what trains, if anything does. Throws ConfigError.
 std::optional<Training> read_workload(const Place& place, const WorkloadSurroundings& around,

@@ -126,6 +126,10 @@ NcclChoice nccl_choice(const Nccl& library, Nccl::Operation operation, Bytes siz
 /// Returns the same library for groups of one device of each machine, which has one card.
 Nccl among_machines(Nccl library);
 
+/// Returns the share of a device that the kernels of a large all-reduce of n devices hold: a block
+/// of threads for each channel, each on a multiprocessor of its own.
+double nccl_share_of_device(const Nccl& library, int n);
+
 std::string_view name_of(Nccl::Algorithm algorithm);
 std::string_view name_of(Nccl::Protocol protocol);
 

@@ -180,4 +180,13 @@ NcclChoice nccl_choice(const Nccl& library, Operation operation, Bytes size, int
     return choice;
 }
 
+double nccl_share_of_device(const Nccl& library, int n) {
+    constexpr std::array<int, 4> multiprocessors{80, 108, 132, 148};  // by generation
+    if (n < 2) return 0;
+    constexpr Bytes large{std::int64_t{1} << 30};
+    const NcclChoice choice = nccl_choice(library, Operation::all_reduce, large, n);
+    return static_cast<double>(choice.channels) /
+           multiprocessors[static_cast<std::size_t>(library.generation)];
+}
+
 }  // namespace paceline

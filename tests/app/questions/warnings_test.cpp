@@ -109,6 +109,11 @@ std::vector<Case> cases() {
          {two_regions("5ms"), R"(cluster.library={"preset": "nccl"})",
           R"(algorithm={"kind": "dense", "all_reduce": "library"})"},
          "dense: its ring takes 20us from machine 0 to 1 and 5.02ms from 3 to 4"},
+        {"unbounded-connections",
+         timing,
+         {R"(cluster.fabric={"kind": "star", "link": {"bandwidth": "100Gbps"}})",
+          R"(cluster.transport={"kind": "tcp"})"},
+         "each connection of \"cluster.transport\" may fill a link of 100Gbps; one connection"},
         {"hierarchy-is-a-ring",
          timing,
          {R"(algorithm={"kind": "dense", "all_reduce": "hierarchical"})"},
@@ -534,6 +539,24 @@ TEST_CASE("warnings: the rounds of a ring of unlike hops wait for the longest") 
 }
 
 // The buses of machines are no hops between them.
+TEST_CASE("warnings: whatever bounds a connection, or a line that one fills, is no unbounded one") {
+    const auto is_told = [](const std::string& bandwidth, const std::string& transport) {
+        return is_warned(
+            warned(
+                timing,
+                {fmt::format(R"(cluster.fabric={{"kind": "star", "link": {{"bandwidth": "{}"}}}})",
+                             bandwidth),
+                 "cluster.transport=" + transport}),
+            "unbounded-connections");
+    };
+    CHECK(is_told("31Gbps", R"({"kind": "tcp"})"));
+    CHECK_FALSE(is_told("30Gbps", R"({"kind": "tcp"})"));
+    CHECK_FALSE(is_told("100Gbps", R"({"kind": "ideal"})"));
+    for (const char* bound : {R"("flow_rate": "10Gbps")", R"("window": "4MiB")",
+                              R"("host_rate": "40Gbps")", R"("preset": "one-thread")"})
+        CHECK_FALSE(is_told("100Gbps", fmt::format(R"({{"kind": "tcp", {}}})", bound)));
+}
+
 TEST_CASE("warnings: short buses beside a long network are no unlike hops") {
     CHECK_FALSE(is_warned(
         warned(timing, {R"(cluster={"nodes": 8, "devices_per_node": 4,

@@ -267,6 +267,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(library_keys()) == properties("library"));
     CHECK(as_set(own_device_keys()) == properties("own-device"));
+    CHECK(as_set(time_by_batch_keys()) == properties("time-by-batch"));
     CHECK(as_set(decoder_keys()) == properties("decoder"));
     CHECK(as_set(measured_coding_keys()) == properties("measured-coding"));
     CHECK(as_set(coding_time_keys()) == properties("coding-time"));

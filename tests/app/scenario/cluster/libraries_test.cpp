@@ -62,6 +62,48 @@ TEST_CASE("libraries: starting occupies the stream and not the device") {
     CHECK(growth(study, {net, beside}) == Approx(start_up_s).epsilon(1e-3));
 }
 
+// A block of 4 gradients of 10 ms beside an all-reduce of A: its work ends at 40 ms + s A, or with
+// (1 - s) A > 40 ms before the all-reduce does.
+TEST_CASE("libraries: computing slows beside a collective by the share that its kernels hold") {
+    const SmallStudy study(4, 40);
+    for (const double share : {0.0, 0.159, 0.5, 0.9})
+        for (const char* gradient : {"10MB", "30MB", "46MB", "80MB"}) {
+            CAPTURE(share);
+            CAPTURE(gradient);
+            const std::vector<std::string> net = {
+                fmt::format(R"(workload={{"gradient": "{}", "step_time": "10ms"}})", gradient),
+                R"(algorithm={"kind": "overlap-local-sgd", "period": 4})"};
+            const double all_reduce_s =
+                study.run({net[0], R"(workload.step_time="0s")", R"(algorithm={"kind": "dense"})"})
+                    .step_time_s.value();
+            std::vector<std::string> shared = net;
+            shared.push_back(fmt::format(R"(cluster.library={{"occupies": {}}})", share));
+            const Metrics m = study.run(shared);
+
+            const bool works_longer = (1 - share) * all_reduce_s <= 0.04;
+            const double block_s = works_longer ? 0.04 + share * all_reduce_s : all_reduce_s;
+            CHECK(m.step_time_s.value() == Approx(block_s / 4).epsilon(1e-3));
+            if (works_longer) CHECK(m.compute_s.value() == Approx(block_s / 4).epsilon(1e-3));
+        }
+}
+
+TEST_CASE("libraries: kernels of collectives cost nothing where nothing is computed beside them") {
+    const SmallStudy study(4, 3);
+    const std::string share = R"(cluster.library={"occupies": 0.5})";
+    const std::string after = R"(algorithm={"kind": "dense"})";
+    const Metrics m = study.run({after, share});
+    CHECK(m.step_time_s == study.run({after}).step_time_s);
+    CHECK(m.model_step_time_s == study.run({after}).model_step_time_s);
+
+    // Beside backward, no closed form is claimed.
+    const std::string net = R"(workload={"profile": "alexnet", "step_time": "3s"})";
+    const std::string beside = R"(algorithm={"kind": "ddp"})";
+    CHECK(study.run({net, beside}).model_step_time_s.has_value());
+    CHECK_FALSE(study.run({net, beside, share}).model_step_time_s.has_value());
+    CHECK(study.run({net, beside, share}).step_time_s.value() >
+          study.run({net, beside}).step_time_s.value());
+}
+
 TEST_CASE("libraries: nobody to exchange with, nothing to start") {
     const SmallStudy study(1, 3);
     CHECK(growth(study, {}) == 0);

@@ -51,7 +51,7 @@ TEST_CASE("links: half of a preset's one-way latency belongs to each link of a s
     CHECK(link_of({{"preset", "1GbE-tcp"}}).latency == 25us);
     CHECK(link_of({{"preset", "10GbE-tcp"}}).latency == 15us);
     CHECK(link_of({{"preset", "100GbE-ideal"}}).latency == 0us);
-    CHECK(link_of({{"preset", "infiniband-edr"}}).latency == 500ns);
+    CHECK(link_of({{"preset", "infiniband-edr"}}).latency == 525ns);
 }
 
 TEST_CASE("links: TCP over Ethernet carries 1448 bytes of payload in 1538 on the wire") {
@@ -70,9 +70,21 @@ TEST_CASE("links: an ideal preset carries its full rate") {
 }
 
 TEST_CASE("links: buses and InfiniBand reach about 12 GB/s") {
-    CHECK(payload_gbps(link_of({{"preset", "infiniband-edr"}})) == Approx(96).epsilon(1e-9));
+    CHECK(payload_gbps(link_of({{"preset", "infiniband-edr"}})) == Approx(96.8).epsilon(1e-9));
     CHECK(payload_gbps(link_of({{"preset", "pcie-3.0-x16"}})) == Approx(96).epsilon(0.01));
-    CHECK(payload_gbps(link_of({{"preset", "nvlink-1"}})) == Approx(160).epsilon(1e-9));
+    CHECK(payload_gbps(link_of({{"preset", "nvlink-1"}})) == Approx(8 * 18.3).epsilon(1e-9));
+}
+
+// In GB/s, as the sources of the presets print them.
+TEST_CASE("links: presets of buses carry what was measured, to a percent") {
+    const auto payload = [](const char* preset) {
+        return payload_gbps(link_of({{"preset", preset}})) / 8;
+    };
+    CHECK(payload("pcie-4.0-x16") == Approx(26.3).epsilon(0.01));
+    CHECK(payload("pcie-5.0-x16") == Approx(54.3).epsilon(0.01));
+    CHECK(payload("nvlink-2") == Approx(143.71).epsilon(0.01));
+    CHECK(payload("nvlink-3") == Approx(272).epsilon(0.01));
+    CHECK(payload("nvlink-4") == Approx(396).epsilon(0.01));
 }
 
 TEST_CASE("links: explicit keys replace the figures of a preset, one by one") {

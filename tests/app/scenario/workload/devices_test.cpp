@@ -261,6 +261,34 @@ TEST_CASE(
                       "efficiency": 0.5})") == expected(19.5e12));
 }
 
+// BERT-Large on a V100 in fp16: 125.44 sequences/s in batches of 16 and 171.52 in batches of 64,
+// that is 5.116 ms a sequence and 45.7 ms whatever the batch.
+TEST_CASE("devices: between and beyond two measured batches, a gradient has a floor and a slope") {
+    const auto seconds = [](int batch) {
+        return step_of(fmt::format(
+            R"({{"profile": "bert-large", "device": "v100", "precision": "fp16", "batch": {}}})",
+            batch));
+    };
+    const double slope = (64 / 171.52 - 16 / 125.44) / 48;
+    const double floor = 16 / 125.44 - 16 * slope;
+    CHECK(floor == Approx(0.0457).epsilon(1e-2));
+    for (const int batch : {1, 8, 16, 32, 64, 256}) {
+        CAPTURE(batch);
+        CHECK(seconds(batch) == Approx(floor + slope * batch).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("devices: a time stated by batch is its floor and what the samples add") {
+    const auto step = [](const std::string& key, int batch) {
+        return step_of(fmt::format(
+            R"({{"gradient": "1MB", "{}": {{"floor": "20ms", "per_sample": "500us"}}, "batch": {}}})",
+            key, batch));
+    };
+    CHECK(step("step_time", 1) == Approx(0.0205).epsilon(1e-12));
+    CHECK(step("step_time", 64) == Approx(0.052).epsilon(1e-12));
+    CHECK(step("gradient_time", 64) == Approx(0.052).epsilon(1e-12));
+}
+
 TEST_CASE("devices: a measurement holds in the precision that it was made in") {
     CHECK(step_of(R"({"profile": "bert-large", "device": "v100", "batch": 8})") ==
           Approx(8 / 33.36).epsilon(1e-9));
@@ -312,10 +340,11 @@ TEST_CASE("devices: a precision that a device lacks, or none was measured in, is
     CHECK(refusal(R"({"profile": "gpt2", "device": "a100-40gb", "batch": 8})") ==
           "workload.device: gpt2 was measured in bf16 on a100-40gb, not in fp32; state the "
           "\"precision\", or give \"step_time\", or \"efficiency\": 0.49 for an estimate");
-    CHECK(refusal(R"({"profile": "bert-large", "device": "v100", "batch": 32,
-                      "precision": "fp16"})")
-              .starts_with("workload.device: bert-large was measured with batch 16, 64 on v100, "
-                           "not with 32"));
+    CHECK(
+        refusal(R"({"profile": "tinyllama-1.1b", "device": "a100-40gb", "batch": 32,
+                      "precision": "bf16"})")
+            .starts_with("workload.device: tinyllama-1.1b was measured with batch 8 on a100-40gb, "
+                         "not with 32"));
     CHECK(refusal(R"({"profile": "gpt2", "device": "v100", "batch": 8, "efficiency": 0.5,
                       "precision": "bf61"})") ==
           "workload.precision: \"bf61\" is not a precision; did you mean \"bf16\"? known: fp32, "

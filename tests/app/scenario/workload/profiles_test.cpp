@@ -57,6 +57,7 @@ const std::vector<Published> published{
     {"llama-7b", 6'738'415'616, 25'705.02,
      2048 * (6'738'415'616 - 32'000 * 4096. + 64. * 2048 * 4096), 41'493'856},
     {"ptb-lstm", 51'034'000, 194.68, 51'000'000, 442'000},
+    {"resnet-101", 44'549'160, 169.94, 7.8e9, 692'033},
     {"resnet-110", 1'727'962, 6.59, 253'000'000, 42'743},
     {"resnet-152", 60'192'808, 229.62, 11.5e9, 969'938},
     {"resnet-50", 25'557'032, 97.49, 4'089'184'256, 369'497},
@@ -89,11 +90,12 @@ constexpr std::string_view tiny = R"({
 
 TEST_CASE("profiles: the built-in ones stand in alphabetical order") {
     CHECK(profile_names() == std::vector<std::string_view>{
-                                 "alexnet",     "bert-base",    "bert-large", "deepspeech",
-                                 "googlenet",   "gpt2",         "gpt2-large", "gpt2-medium",
-                                 "gpt2-xl",     "inception-v3", "llama-7b",   "ptb-lstm",
-                                 "resnet-110",  "resnet-152",   "resnet-50",  "tinyllama-1.1b",
-                                 "transformer", "vgg-16",       "vgg-a",      "vit-b-16"});
+                                 "alexnet",        "bert-base",    "bert-large", "deepspeech",
+                                 "googlenet",      "gpt2",         "gpt2-large", "gpt2-medium",
+                                 "gpt2-xl",        "inception-v3", "llama-7b",   "ptb-lstm",
+                                 "resnet-101",     "resnet-110",   "resnet-152", "resnet-50",
+                                 "tinyllama-1.1b", "transformer",  "vgg-16",     "vgg-a",
+                                 "vit-b-16"});
 }
 
 TEST_CASE("profiles: the built-in ones have the published numbers of parameters") {
