@@ -27,6 +27,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/host/console.hpp"
+#include "app/host/program_file.hpp"
 #include "app/json/config_error.hpp"
 
 #if PACELINE_HTTPLIB
@@ -46,18 +47,17 @@ struct ExploreArguments {
 };
 
 fs::path folder_of_page(const ExploreArguments& arguments) {
+    fs::path named = arguments.folder;
+    if (named.empty()) {
+        if (const auto found = find_shipped(explorer_page, program_file())) return *found;
+        named = installed_place(explorer_page, program_file());
+    }
     std::error_code ignored;
-    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-    const fs::path installed =
-        (program.parent_path() / "../share/paceline/explorer").lexically_normal();
-    std::vector<fs::path> places{installed, fs::path(PACELINE_EXPLORER_FOLDER)};
-    if (!arguments.folder.empty()) places = {fs::path(arguments.folder)};
-    for (const fs::path& place : places)
-        if (fs::exists(place / "index.html", ignored)) return place;
+    if (fs::exists(named / explorer_page.file, ignored)) return named;
     throw ConfigError("command line", "explore",
                       fmt::format("there is no page in {}; `make explorer` builds it into "
                                   "build/explorer, and --folder names another place",
-                                  places.front().string()));
+                                  named.string()));
 }
 
 #if PACELINE_HTTPLIB

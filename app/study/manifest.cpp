@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "app/host/commit.hpp"
 #include "app/host/version.hpp"
 #include "app/study/point_key.hpp"
 
@@ -17,6 +18,7 @@ std::string manifest_json(const Study& study, const std::vector<PointResult>& re
     Json json;
     json["program"] = "paceline";
     json["version"] = version;
+    json["commit"] = commit();
     json["build"] = program_hash();
     json["scenario"] = study.file;
     json["title"] = study.title;
