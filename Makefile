@@ -23,7 +23,7 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
 .PHONY: help explorer test-explorer demo test python package fuzz bench claims validation comparison figures fingerprints reference deps format check \
-        check-aarch64 check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-package check-reference check-attacks check-claims check-docs check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+        check-aarch64 check-container check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-package check-reference check-attacks check-claims check-docs check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -128,11 +128,15 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: python check-format check-layers check-callers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-claims check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64 and check-package
+check: python check-format check-layers check-callers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-claims check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64, check-container and check-package
 
 check-package: package ## install the packages on bare Debian 12 and 13 without a compiler and use them (needs root; not in check)
 	@tools/deps.sh --fresh
 	@tools/check_packages.sh
+
+check-container: ## build the Containerfile with buildah and run the demo's study in it (needs root; not in check)
+	@tools/deps.sh --container
+	@tools/check_container.sh
 
 check-fresh: ## check that make demo and make test work on a bare Debian 12 (needs root; RELEASE=trixie has Debian 13; not in check)
 	@tools/deps.sh --fresh

@@ -10,6 +10,7 @@
 #   tools/deps.sh --python   only what is needed to build the Python module and to test it
 #   tools/deps.sh --package  only what is needed to make packages of a page that is there
 #   tools/deps.sh --fresh    only what tools/check_fresh.sh needs
+#   tools/deps.sh --container only what tools/check_container.sh needs
 set -euo pipefail
 
 packages=(
@@ -52,7 +53,8 @@ case "$*" in
     --bench) packages+=("${packages_checks[@]}" "${packages_bench[@]}") ;;
     --python) packages+=("${packages_python[@]}") ;;
     --fresh) packages=(debootstrap util-linux git) ;;
-    *) echo "usage: tools/deps.sh [--demo | --page | --explorer | --bench | --python | --package | --fresh]" >&2 && exit 2 ;;
+    --container) packages=(debootstrap git buildah) ;;
+    *) echo "usage: tools/deps.sh [--demo | --page | --explorer | --bench | --python | --package | --fresh | --container]" >&2 && exit 2 ;;
 esac
 
 # Debian's name, Fedora's, conda-forge's. "-" is in another package of the list; "?" is not known. The names are from the

@@ -13,7 +13,8 @@ python=/usr/bin/python3
 
 test -e build/explorer/index.html || { echo "make_packages: no page in build/explorer (make explorer)" >&2 && exit 1; }
 cmake --preset release -B "$build" -D PACELINE_TESTS=OFF -D PACELINE_BENCH=OFF -D PACELINE_MPI=ON \
-    -D PACELINE_PYTHON_MODULE=ON -D PACELINE_PYTHON_FOLDER=lib/python3/dist-packages -D PACELINE_SOURCE_TREE= --log-level=NOTICE
+    -D PACELINE_PYTHON_MODULE=ON -D PACELINE_PYTHON_FOLDER=lib/python3/dist-packages -D PACELINE_SOURCE_TREE= \
+    -D CMAKE_CXX_FLAGS="-fmacro-prefix-map=$PWD/=" --log-level=NOTICE
 cmake --build "$build" --target paceline paceline_python
 rm -rf "$stage"
 mkdir -p "$stage/debian" "$out"
@@ -23,17 +24,18 @@ version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 machine=$(uname -m)
 module=$stage/python/lib/python3/dist-packages/paceline
 
-# carry EXCEPT FILE FOLDER: copies the libraries of FILE into FOLDER, with their licenses, and makes FILE find them there.
-# Those of glibc stay the system's, and those that match EXCEPT.
+# carry EXCEPT FILE FOLDER: copies the libraries of FILE into FOLDER and makes FILE find them there. Those of glibc stay the
+# system's, and those that match EXCEPT. Licenses are those of these libraries and of what is compiled in.
 carry() {
-    local library package
+    local library package packages=(libeigen3-dev libspectra-dev nlohmann-json3-dev libcli11-dev libxxhash-dev pybind11-dev
+        pybind11-json-dev "$(basename /usr/share/doc/libboost1.*-dev)")
     mkdir -p "$3/licenses"
     while read -r library; do
         install -m 644 "$library" "$3/"
-        package=$(dpkg -S "*/$(basename "$(realpath "$library")")" | cut -d : -f 1 | head -n 1)
-        cp "/usr/share/doc/$package/copyright" "$3/licenses/$package"
+        packages+=("$(dpkg -S "*/$machine-linux-gnu/$(basename "$(realpath "$library")")" | cut -d : -f 1)")
         patchelf --set-rpath "\$ORIGIN" --force-rpath "$3/$(basename "$library")"
     done < <(ldd "$2" | awk '$2 == "=>" { print $3 }' | grep -vE "/(lib(c|m|dl|rt|pthread)|$1)\.so")
+    for package in "${packages[@]}"; do cp "/usr/share/doc/$package/copyright" "$3/licenses/$package"; done
     # Debian's texts name the common licenses by their file.
     grep -oh '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' "$3"/licenses/* | sort -u |
         xargs -I{} cp -n {} "$3/licenses/" || true
