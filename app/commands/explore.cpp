@@ -62,7 +62,12 @@ fs::path folder_of_page(const ExploreArguments& arguments) {
 
 #if PACELINE_HTTPLIB
 void open_browser(const std::string& address) {
-    const std::string command = "xdg-open '" + address + "' >/dev/null 2>&1 &";
+#ifdef __APPLE__
+    const std::string opener = "open";
+#else
+    const std::string opener = "xdg-open";
+#endif
+    const std::string command = opener + " '" + address + "' >/dev/null 2>&1 &";
     static_cast<void>(std::system(command.c_str()));  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
 }
 

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include <dlfcn.h>
+#ifdef RTLD_DL_LINKMAP
 #include <link.h>
+#endif
 
 namespace paceline {
 
@@ -20,12 +22,16 @@ const char here = 0;
 
 fs::path program_file() {
     Dl_info info{};
+#ifdef RTLD_DL_LINKMAP  // glibc
     void* map = nullptr;
     if (::dladdr1(&here, &info, &map, RTLD_DL_LINKMAP) != 0 && map != nullptr)
         // The loader gives the program itself no name.
         if (const fs::path name = static_cast<const link_map*>(map)->l_name; !name.empty())
             return fs::absolute(name);
     return fs::read_symlink("/proc/self/exe");
+#else
+    return ::dladdr(&here, &info) != 0 ? fs::canonical(info.dli_fname) : fs::path();
+#endif
 }
 
 fs::path installed_place(const ShippedFolder& folder, const fs::path& program) {

@@ -13,6 +13,10 @@
 
 #include "app/json/config_error.hpp"
 
+#ifdef __APPLE__  // whose headers do not declare it
+extern "C" char** environ;
+#endif
+
 namespace paceline {
 
 namespace fs = std::filesystem;
