@@ -74,12 +74,17 @@ void open_browser(const std::string& address) {
 // A thread for each connection, up to a number; those beyond it wait.
 class ThreadForEach : public httplib::TaskQueue {
   public:
-    void enqueue(std::function<void()> serve) override {
+    // Whether it was accepted, in later versions of httplib; nothing in earlier ones.
+    using Accepted = decltype(std::declval<httplib::TaskQueue&>().enqueue(nullptr));
+
+    Accepted enqueue(std::function<void()> serve) override {
         const std::scoped_lock lock(mutex_);
         waiting_.push_back(std::move(serve));
-        if (serving_ == most) return;
-        ++serving_;
-        std::thread([this] { serve_all(); }).detach();
+        if (serving_ < most) {
+            ++serving_;
+            std::thread([this] { serve_all(); }).detach();
+        }
+        return static_cast<Accepted>(true);
     }
     void shutdown() override {
         std::unique_lock lock(mutex_);
