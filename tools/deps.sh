@@ -40,7 +40,7 @@ packages_python=(
 )
 packages_package=(
     libopenmpi-dev python3-dev pybind11-dev pybind11-json-dev
-    dpkg-dev file patchelf python3-wheel xz-utils
+    dpkg-dev file patchelf python3-wheel
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 

@@ -2,7 +2,7 @@
 # Makes the packages of this checkout for this system, Debian 12 or 13, in build/packages:
 #
 #   paceline_VERSION+debN_amd64.deb            program and Python module; its libraries are Debian's
-#   paceline-VERSION-glibcN-x86_64.tar.xz      the program with its libraries, for any system with that glibc or a later one
+#   paceline-VERSION-glibcN-x86_64.tar.gz      the program with its libraries, for any system with that glibc or a later one
 #   paceline-VERSION-cpN-cpN-linux_x86_64.whl  the Python module with its libraries, for Debian's Python
 #
 # The page of `paceline explore` is taken from build/explorer (make explorer).
@@ -59,7 +59,7 @@ make_archive() {
     carry - "$stage/program/bin/paceline" "$stage/program/lib/paceline"
     glibc=$(grep -aohE -d skip 'GLIBC_2\.[0-9]+' "$stage"/program/{bin,lib/paceline}/* | sort -uV | tail -n 1)
     name=paceline-$version-${glibc/GLIBC_/glibc}-$machine
-    tar -C "$stage" --transform "s,^program,$name," --owner=0 --group=0 --sort=name -cJf "$out/$name.tar.xz" program
+    tar -C "$stage" --transform "s,^program,$name," --owner=0 --group=0 --sort=name -czf "$out/$name.tar.gz" program
 }
 
 # The libraries get names of their own, as another module may load others of the same names.

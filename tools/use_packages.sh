@@ -113,6 +113,6 @@ cd /tmp/packages
 umount "$clone/build/packages"
 rm -r "$clone"
 
-use_archive "$(printf '%s\n' paceline-*.tar.xz | sort -V | head -n 1)"
+use_archive "$(printf '%s\n' paceline-*.tar.gz | sort -V | head -n 1)"
 use_debian_package "$(echo "$PWD"/paceline_*+deb"$(cut -d . -f 1 /etc/debian_version)"_*.deb)"
 use_wheel "$(echo paceline-*-"$(python3 -c 'import sys; print("cp{0}{1}".format(*sys.version_info))')"-*.whl)"
