@@ -66,7 +66,7 @@ make_archive() {
 make_wheel() {
     local tag wheel=$stage/wheel library own
     tag=$("$python" -c 'import sys; print("cp{0}{1}-cp{0}{1}".format(*sys.version_info))')-linux_$machine
-    mkdir -p "$wheel/paceline-$version.dist-info" "$wheel/paceline-$version.data/data/share/paceline"
+    mkdir -p "$wheel/paceline-$version.dist-info"
     cp -r "$module" "$wheel/paceline"
     find "$wheel" -name __pycache__ -exec rm -r {} +
     carry 'lib(stdc\+\+|gcc_s)' "$(echo "$wheel"/paceline/_engine*.so)" "$wheel/paceline/lib"
@@ -76,9 +76,8 @@ make_wheel() {
         patchelf --set-soname "$own" "$library"
         mv "$library" "$wheel/paceline/lib/$own"
     done
-    cp -r "$stage/program/share/paceline/explorer" "$wheel/paceline/"
-    cp -r "$stage"/program/share/{man,bash-completion,zsh,fish} "$wheel/paceline-$version.data/data/share/"
-    cp -r "$stage/program/share/paceline/scenarios" "$wheel/paceline-$version.data/data/share/paceline/"
+    # All in the module's folder: pip would leave folders of other places behind.
+    cp -r "$stage"/program/share/paceline/{explorer,scenarios} "$stage"/program/share/{man,bash-completion,zsh,fish} "$wheel/paceline/"
     cd "$wheel/paceline-$version.dist-info"
     cp ../../../../../LICENSE .
     printf '[console_scripts]\npaceline = paceline.__main__:main\n' >entry_points.txt

@@ -76,14 +76,15 @@ use_archive() {
 }
 
 use_wheel() {
-    local venv=/tmp/venv before
+    local venv=/tmp/venv before module
     apt_get install python3-venv
     python3 -m venv $venv
     before=$(find $venv | sort)
     $venv/bin/pip --quiet --disable-pip-version-check install --no-index "$1"
-    run_study wheel $venv/bin/paceline $venv/share/paceline/scenarios
+    module=$(echo $venv/lib/python3*/site-packages/paceline)
+    run_study wheel $venv/bin/paceline "$module/scenarios"
     draw_and_serve wheel $venv/bin/paceline
-    import_it wheel $venv/bin/python $venv/share/paceline/scenarios
+    import_it wheel $venv/bin/python "$module/scenarios"
     $venv/bin/pip --quiet uninstall --yes paceline
     [[ $(find $venv | sort) == "$before" ]] || fail "left of the wheel: $(find $venv | sort | comm -13 <(echo "$before") -)"
     nothing_left wheel
