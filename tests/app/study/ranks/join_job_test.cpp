@@ -1,4 +1,4 @@
-// The program where there is no MPI, started by an MPI launcher: a copy without the plugin beside it.
+// The program where there is no MPI, started by an MPI launcher: a copy without the plugin.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
