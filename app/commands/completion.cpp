@@ -1,6 +1,7 @@
 // paceline completion: a script with which a shell completes the command line, made from the
 // parsers of all commands.
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -162,9 +163,9 @@ Command completion_command(CLI::App& program) {
                 const CLI::App& all = program;
                 const Parsers parsers =
                     all.get_subcommands([](const CLI::App* /*any*/) { return true; });
-                print(stdout, *shell == "bash"  ? for_bash(all, parsers)
-                              : *shell == "zsh" ? for_zsh(all, parsers)
-                                                : for_fish(all, parsers));
+                const std::map<std::string, decltype(&for_bash)> makers{
+                    {"bash", &for_bash}, {"zsh", &for_zsh}, {"fish", &for_fish}};
+                print(stdout, makers.at(*shell)(all, parsers));
                 return done;
             }};
 }
