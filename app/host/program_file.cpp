@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <dlfcn.h>
-#ifdef RTLD_DL_LINKMAP
+#ifdef __GLIBC__
 #include <link.h>
 #endif
 
@@ -22,7 +22,7 @@ const char here = 0;
 
 fs::path program_file() {
     Dl_info info{};
-#ifdef RTLD_DL_LINKMAP  // glibc
+#ifdef __GLIBC__
     void* map = nullptr;
     if (::dladdr1(&here, &info, &map, RTLD_DL_LINKMAP) != 0 && map != nullptr)
         // The loader gives the program itself no name.
