@@ -114,6 +114,9 @@ TEST_CASE("command line: --version tells version, commit, instruction set and wh
          {"\nMPI: ", "\nscripts of plot: " PACELINE_SOURCE_DIR "/analysis/plots\n",
           "\npage of explore: "})
         CHECK(contains(outcome.out, part));
+    // A shell names a program of PATH by its name alone, which is no file.
+    CHECK(Shell().run("--version", R"(exec bash -c 'exec -a paceline "$0" "$@"')").out ==
+          outcome.out);
     CHECK(outcome.err.empty());
 }
 
