@@ -22,8 +22,8 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
-.PHONY: help explorer test-explorer demo test python fuzz bench claims validation comparison figures fingerprints reference deps format check \
-        check-aarch64 check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-reference check-attacks check-claims check-docs check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+.PHONY: help explorer test-explorer demo test python package fuzz bench claims validation comparison figures fingerprints reference deps format check \
+        check-aarch64 check-container check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-package check-reference check-attacks check-claims check-docs check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,9 +52,10 @@ python: ## build the Python module into build/release/python and run its tests
 	@PYTHONPATH=$(CURDIR)/build/release/python PACELINE_PROGRAM=$(CURDIR)/build/release/paceline \
 		/usr/bin/python3 -B -m pytest -q tests/python
 
+page_deps := --explorer
 explorer: ## build the what-if page for a browser into build/explorer
 	@echo "explorer: compiles the engine for WebAssembly, checks the types of the page and bundles it into build/explorer"
-	@tools/deps.sh --explorer
+	@tools/deps.sh $(page_deps)
 	@$(call build,wasm,paceline_engine)
 	@cd explorer && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error && npx tsc --project .
 	@node explorer/build.mjs build/wasm/explorer/engine/paceline.wasm build/explorer
@@ -63,6 +64,12 @@ test-explorer: explorer ## use the page as a person would, in headless Chromium,
 	@echo "test-explorer: opens build/explorer in headless Chromium and compares its results with those of paceline run"
 	@$(call build,release,paceline)
 	@cd explorer && node --test tests/*.test.mjs
+
+package: page_deps := --page # no browsers
+package: explorer ## make a Debian package, an archive for any Linux and a Python wheel into build/packages
+	@echo "package: builds with preset release in build/package, and packs program, page, scenarios and Python module"
+	@tools/deps.sh --package
+	@tools/make_packages.sh
 
 fuzz: deps ## judge 10,000 faulty inputs, 2,000 with failing nodes and 10,000 networks under sanitizers (an hour; not in CI)
 	@echo "fuzz: builds preset asan and runs paceline_fuzz; what is found stays in build/fuzz"
@@ -121,7 +128,15 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: python check-format check-layers check-callers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-claims check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64
+check: python check-format check-layers check-callers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-claims check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64, check-container and check-package
+
+check-package: package ## install the packages on bare Debian 12 and 13 without a compiler and use them (needs root; not in check)
+	@tools/deps.sh --fresh
+	@tools/check_packages.sh
+
+check-container: ## build the Containerfile with buildah and run the demo's study in it (needs root; not in check)
+	@tools/deps.sh --container
+	@tools/check_container.sh
 
 check-fresh: ## check that make demo and make test work on a bare Debian 12 (needs root; RELEASE=trixie has Debian 13; not in check)
 	@tools/deps.sh --fresh

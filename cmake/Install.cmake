@@ -1,24 +1,32 @@
 # Where `cmake --install build/release --prefix P` puts files, and what find_package(paceline) then finds:
 #
+#   component program:
 #   P/bin/paceline                  the program; it needs no other file of P
+#   P/lib/paceline                  the plugin for MPI, if it was built
+#   P/share/paceline                the shipped scenarios, their schema, scripts that draw results, and the page of
+#                                   `paceline explore`, if `make explorer` has built it
+#   P/share/doc/paceline            license, changelog, docs
+#   P/share/...                     what man and the shells look for, printed by the program itself
+#   component python:               the module (python/CMakeLists.txt)
+#   component development:
 #   P/lib/libpaceline_<folder>.a    paceline::<folder>
 #   P/include/paceline/<folder>     headers, included as in paceline: "sim/engine/units.hpp"
 #   P/lib/cmake/paceline            the package
-#   P/share/paceline/explorer       the page of `paceline explore`, if it was built
-#   P/share/paceline                the shipped scenarios, their schema, scripts that draw results
-#   P/share/doc/paceline            license, changelog, docs
+#
+# Packages have the first two (cmake/Packages.cmake).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(PACELINE_SCENARIOS "${CMAKE_INSTALL_DATADIR}/paceline/scenarios")
 set(paceline_package "${CMAKE_INSTALL_LIBDIR}/cmake/paceline")
 
-install(TARGETS paceline)
+install(TARGETS paceline COMPONENT program)
 foreach(folder IN ITEMS sim topologies models algorithms analysis app_host app_json app_scenario app_run app_study app_questions app)
     install(TARGETS paceline_${folder} EXPORT pacelineTargets
-            FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/paceline")
+            ARCHIVE COMPONENT development
+            FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/paceline" COMPONENT development)
 endforeach()
-install(EXPORT pacelineTargets NAMESPACE paceline:: DESTINATION "${paceline_package}")
+install(EXPORT pacelineTargets NAMESPACE paceline:: DESTINATION "${paceline_package}" COMPONENT development)
 
 configure_package_config_file(
     "${CMAKE_CURRENT_LIST_DIR}/pacelineConfig.cmake.in"
@@ -30,10 +38,32 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/pacelineConfigVersion.cm
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/pacelineConfig.cmake"
               "${PROJECT_BINARY_DIR}/pacelineConfigVersion.cmake"
-        DESTINATION "${paceline_package}")
+        DESTINATION "${paceline_package}" COMPONENT development)
 
-# The page of `paceline explore`, if `make explorer` has built it.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/explorer/" DESTINATION "${CMAKE_INSTALL_DATADIR}/paceline/explorer" OPTIONAL)
-install(DIRECTORY scenarios/ DESTINATION "${PACELINE_SCENARIOS}")
-install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+set(shared "${CMAKE_INSTALL_DATADIR}/paceline")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/explorer/" DESTINATION "${shared}/explorer" COMPONENT program OPTIONAL)
+install(DIRECTORY analysis/plots/ DESTINATION "${shared}/plots" COMPONENT program FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY scenarios/ DESTINATION "${PACELINE_SCENARIOS}" COMPONENT program)
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
+if(TARGET paceline_mpi)
+    install(TARGETS paceline_mpi LIBRARY DESTINATION lib/paceline COMPONENT program)
+endif()
+
+# install_printed(<path below share> <arguments of paceline>): a file of what the program prints.
+function(install_printed path)
+    set(file "${PROJECT_BINARY_DIR}/printed/${path}")
+    cmake_path(GET file PARENT_PATH folder)
+    file(MAKE_DIRECTORY "${folder}")
+    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:paceline>\" ${ARGN} OUTPUT_FILE \"${file}\"
+                                  COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
+    cmake_path(GET path PARENT_PATH folder)
+    install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_DATADIR}/${folder}" COMPONENT program)
+endfunction()
+if(NOT CMAKE_CROSSCOMPILING)
+    install_printed(man/man1/paceline.1 man)
+    install_printed(bash-completion/completions/paceline completion bash)
+    install_printed(zsh/vendor-completions/_paceline completion zsh)
+    install_printed(fish/vendor_completions.d/paceline.fish completion fish)
+endif()
+include(Packages)

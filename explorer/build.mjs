@@ -35,6 +35,7 @@ await build({
 const uplot = readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), "utf8");
 writeFileSync(join(making, "style.css"), uplot + readFileSync(join(here, "page/style.css"), "utf8"));
 copyFileSync(join(here, "page/index.html"), join(making, "index.html"));
+copyFileSync(join(here, "node_modules/uplot/LICENSE"), join(making, "uPlot-LICENSE.txt"));
 copyFileSync(wasm, join(making, "paceline.wasm"));
 const compressed = brotliCompressSync(readFileSync(wasm)).length;
 if (compressed > mostCompressed) throw new Error(`${wasm} has ${compressed} bytes compressed; at most ${mostCompressed}`);

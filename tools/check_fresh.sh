@@ -5,12 +5,13 @@
 #   tools/check_fresh.sh                 make demo && make test
 #   tools/check_fresh.sh COMMAND...      this command, in the clone
 #   tools/check_fresh.sh --user ...      the same as a user with sudo instead of root
+#   tools/check_fresh.sh --packages ...  build/packages of the clone is that of this checkout
 #   RELEASE=trixie tools/check_fresh.sh  Debian 13 (default: bookworm, Debian 12)
 #
 # Needs root, debootstrap, and some 12 GB of free memory: the system lives in a tmpfs. The exit code is the command's.
 #
-# The system has mount, process and IPC namespaces of its own, and after pivot_root nothing of this machine is mounted in
-# them. The kernel ends its processes and its mounts when this script dies, even by SIGKILL; no trap is needed for that,
+# The system has mount, process and IPC namespaces of its own, and after pivot_root nothing else of this machine is mounted
+# in them. The kernel ends its processes and its mounts when this script dies, even by SIGKILL; no trap is needed for that,
 # and nothing outside can be deleted from inside. Only the network is shared, to install packages. From this machine come
 # the addresses of Debian's mirrors, the settings of apt and npm (proxies, certificates), and the variables of proxies,
 # CI and PACELINE_*.
@@ -103,11 +104,15 @@ make_devices() {
 }
 
 inside() {
-    local as=root home=/root
-    if [[ ${1:-} == --user ]]; then
-        as=builder home=/home/builder
+    local as=root home=/root packages=
+    while [[ ${1:-} == --* ]]; do
+        case $1 in
+            --user) as=builder home=/home/builder ;;
+            --packages) packages=$top/build/packages ;;
+            *) fail "no such option: $1" ;;
+        esac
         shift
-    fi
+    done
     local command=${*:-make demo && make test}
 
     mount -t tmpfs -o size=90%,mode=755 fresh "$root"
@@ -127,6 +132,10 @@ inside() {
     git clone --quiet --no-hardlinks "$top" "$root$home/paceline"
     git -C "$root$home/paceline" remote remove origin
 
+    if [[ -n $packages ]]; then
+        mkdir -p "$packages" "$root$home/paceline/build/packages"
+        mount --bind "$packages" "$root$home/paceline/build/packages"
+    fi
     mount -t proc proc "$root/proc"
     mount -t sysfs -o ro sysfs "$root/sys"
     make_devices

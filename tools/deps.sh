@@ -4,10 +4,13 @@
 #
 #   tools/deps.sh            everything that the build, the tests and the checks need
 #   tools/deps.sh --demo     only what is needed to build the program and to draw its figures
-#   tools/deps.sh --explorer also what the explorer is built and tested with; Node.js and npm too, if there is no Node.js
+#   tools/deps.sh --page     also what the page of the explorer is built with; Node.js and npm too, if there is no Node.js
+#   tools/deps.sh --explorer the same, and the browsers in which it is tested
 #   tools/deps.sh --bench    also what the benchmarks against other programs need
 #   tools/deps.sh --python   only what is needed to build the Python module and to test it
+#   tools/deps.sh --package  only what is needed to make packages of a page that is there
 #   tools/deps.sh --fresh    only what tools/check_fresh.sh needs
+#   tools/deps.sh --container only what tools/check_container.sh needs
 set -euo pipefail
 
 packages=(
@@ -27,26 +30,31 @@ packages_checks=(
     clang-format-19 clang-tidy-19
     python3-pandas # docs/how-to/read-results.md
 )
-packages_explorer=(
-    libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 wasi-libc libclang-rt-19-dev-wasm32 # clang-19 for WebAssembly
-    chromium firefox-esr fonts-dejavu-core
-)
-command -v node >/dev/null && command -v npm >/dev/null || packages_explorer+=(nodejs npm)
+packages_page=(libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 wasi-libc libclang-rt-19-dev-wasm32) # clang-19 for WebAssembly
+command -v node >/dev/null && command -v npm >/dev/null || packages_page+=(nodejs npm)
+packages_browsers=(chromium firefox-esr fonts-dejavu-core)
 packages_python=(
     python3-dev pybind11-dev pybind11-json-dev
     python3-numpy python3-pandas python3-tqdm # what the module uses if it is there, besides matplotlib
     python3-pytest mypy
+)
+packages_package=(
+    libopenmpi-dev python3-dev pybind11-dev pybind11-json-dev
+    dpkg-dev file patchelf python3-wheel
 )
 packages_bench=(libsimgrid-dev python3-torch libopenblas0-openmp time) # the BLAS that PyTorch needs to be fast
 
 case "$*" in
     --demo) ;;
     "") packages+=("${packages_checks[@]}") ;;
-    --explorer) packages+=("${packages_explorer[@]}") ;;
+    --page) packages+=("${packages_page[@]}") ;;
+    --explorer) packages+=("${packages_page[@]}" "${packages_browsers[@]}") ;;
+    --package) packages+=("${packages_package[@]}") ;;
     --bench) packages+=("${packages_checks[@]}" "${packages_bench[@]}") ;;
     --python) packages+=("${packages_python[@]}") ;;
     --fresh) packages=(debootstrap util-linux git) ;;
-    *) echo "usage: tools/deps.sh [--demo | --explorer | --bench | --python | --fresh]" >&2 && exit 2 ;;
+    --container) packages=(debootstrap git buildah) ;;
+    *) echo "usage: tools/deps.sh [--demo | --page | --explorer | --bench | --python | --package | --fresh | --container]" >&2 && exit 2 ;;
 esac
 
 # Debian's name, Fedora's, conda-forge's. "-" is in another package of the list; "?" is not known. The names are from the

@@ -43,5 +43,7 @@ Command plot_command(CLI::App& program);
 Command solve_command(CLI::App& program);
 Command compare_command(CLI::App& program);
 Command explore_command(CLI::App& program);
+Command completion_command(CLI::App& program);
+Command man_command(CLI::App& program);
 
 }  // namespace paceline

@@ -27,6 +27,7 @@
 
 #include "app/commands/command.hpp"
 #include "app/host/console.hpp"
+#include "app/host/program_file.hpp"
 #include "app/json/config_error.hpp"
 
 #if PACELINE_HTTPLIB
@@ -46,35 +47,44 @@ struct ExploreArguments {
 };
 
 fs::path folder_of_page(const ExploreArguments& arguments) {
+    fs::path named = arguments.folder;
+    if (named.empty()) {
+        if (const auto found = find_shipped(explorer_page, program_file())) return *found;
+        named = installed_place(explorer_page, program_file());
+    }
     std::error_code ignored;
-    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-    const fs::path installed =
-        (program.parent_path() / "../share/paceline/explorer").lexically_normal();
-    std::vector<fs::path> places{installed, fs::path(PACELINE_EXPLORER_FOLDER)};
-    if (!arguments.folder.empty()) places = {fs::path(arguments.folder)};
-    for (const fs::path& place : places)
-        if (fs::exists(place / "index.html", ignored)) return place;
+    if (fs::exists(named / explorer_page.file, ignored)) return named;
     throw ConfigError("command line", "explore",
                       fmt::format("there is no page in {}; `make explorer` builds it into "
                                   "build/explorer, and --folder names another place",
-                                  places.front().string()));
+                                  named.string()));
 }
 
 #if PACELINE_HTTPLIB
 void open_browser(const std::string& address) {
-    const std::string command = "xdg-open '" + address + "' >/dev/null 2>&1 &";
+#ifdef __APPLE__
+    const std::string opener = "open";
+#else
+    const std::string opener = "xdg-open";
+#endif
+    const std::string command = opener + " '" + address + "' >/dev/null 2>&1 &";
     static_cast<void>(std::system(command.c_str()));  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
 }
 
 // A thread for each connection, up to a number; those beyond it wait.
 class ThreadForEach : public httplib::TaskQueue {
   public:
-    void enqueue(std::function<void()> serve) override {
+    // Whether it was accepted, in later versions of httplib; nothing in earlier ones.
+    using Accepted = decltype(std::declval<httplib::TaskQueue&>().enqueue(nullptr));
+
+    Accepted enqueue(std::function<void()> serve) override {
         const std::scoped_lock lock(mutex_);
         waiting_.push_back(std::move(serve));
-        if (serving_ == most) return;
-        ++serving_;
-        std::thread([this] { serve_all(); }).detach();
+        if (serving_ < most) {
+            ++serving_;
+            std::thread([this] { serve_all(); }).detach();
+        }
+        return static_cast<Accepted>(true);
     }
     void shutdown() override {
         std::unique_lock lock(mutex_);

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,8 +21,13 @@ namespace {
 
 int plot(const PlotRequest& request) {
     require_results(request.folder);
-    const std::filesystem::path scripts = plot_scripts(program_file());
-    std::vector<std::string> command = plot_command(plotting_python(), scripts, request);
+    const auto scripts = find_shipped(plot_scripts, program_file());
+    if (!scripts)
+        throw ConfigError("command line", "plot",
+                          fmt::format("its scripts are not in {}; install paceline again, or keep "
+                                      "its source tree",
+                                      installed_place(plot_scripts, program_file()).string()));
+    std::vector<std::string> command = plot_command(plotting_python(), *scripts, request);
     std::vector<char*> arguments;
     for (std::string& argument : command) arguments.push_back(argument.data());
     arguments.push_back(nullptr);

@@ -14,10 +14,13 @@
 
 #include "app/commands/command.hpp"
 #include "app/commands/console_log.hpp"
+#include "app/host/commit.hpp"
 #include "app/host/console.hpp"
+#include "app/host/program_file.hpp"
 #include "app/host/version.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
+#include "app/study/ranks/communicator.hpp"
 #include "models/kernels/isa.hpp"
 
 namespace paceline {
@@ -28,8 +31,15 @@ std::string version_text() {
     std::string available;
     for (const Isa isa : available_isas())
         available += (available.empty() ? "" : ", ") + std::string(name_of(isa));
-    return fmt::format("paceline {}\ninstruction set: {} (of {})", version, name_of(chosen_isa()),
-                       available);
+    const auto place = [](const ShippedFolder& folder) {
+        const auto found = find_shipped(folder, program_file());
+        return found ? found->string() : "none";
+    };
+    return fmt::format(
+        "paceline {} (commit {})\ninstruction set: {} (of {})\nMPI: {}\nscripts of plot: {}\n"
+        "page of explore: {}",
+        version, commit(), name_of(chosen_isa()), available, mpi_there(), place(plot_scripts),
+        place(explorer_page));
 }
 
 CLI::Validator finite() {
@@ -61,12 +71,13 @@ void refuse_unknown_command(std::string_view first, std::span<const Command> com
 int dispatch(int argc, const char* const* argv) {
     CLI::App program{"paceline: how fast would this training algorithm train on that network?",
                      "paceline"};
-    program.set_version_flag("--version", version_text());
+    program.set_version_flag("--version", &version_text);
     program.require_subcommand(1);
     const std::vector<Command> commands{
         run_command(program),     check_command(program),   list_command(program),
         explain_command(program), plot_command(program),    solve_command(program),
-        compare_command(program), explore_command(program),
+        compare_command(program), explore_command(program), completion_command(program),
+        man_command(program),
     };
     std::ranges::for_each(commands, &refuse_what_is_not_finite);
     if (argc > 1) refuse_unknown_command(argv[1], commands);

@@ -121,9 +121,10 @@ void lower_by_groups(AvailableMemory& memory, const Groups& groups, const fs::pa
     }
 }
 
-void lower_by_limit(AvailableMemory& memory, int resource, std::int64_t pages, const char* name) {
+void lower_by_limit(AvailableMemory& memory, decltype(RLIMIT_AS) resource, std::int64_t pages,
+                    const char* name) {
     rlimit limit{};
-    if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return;
+    if (::getrlimit(resource, &limit) != 0) return;
     if (limit.rlim_cur == RLIM_INFINITY || !std::in_range<std::int64_t>(limit.rlim_cur)) return;
     lower(memory, static_cast<std::int64_t>(limit.rlim_cur) - pages * ::sysconf(_SC_PAGESIZE),
           name);

@@ -13,6 +13,10 @@
 
 #include "app/json/config_error.hpp"
 
+#ifdef __APPLE__  // whose headers do not declare it
+extern "C" char** environ;
+#endif
+
 namespace paceline {
 
 namespace fs = std::filesystem;
@@ -51,21 +55,6 @@ void add_option(std::vector<std::string>& command, const char* name, const std::
 }
 
 }  // namespace
-
-fs::path plot_scripts(const fs::path& program) {
-    const fs::path installed =
-        (program.parent_path() / "../share/paceline/plots").lexically_normal();
-    const fs::path in_module = program.parent_path() / "plots";
-    for (const fs::path& folder : {installed, in_module, fs::path(PACELINE_PLOT_SCRIPTS)}) {
-        std::error_code ignored;
-        if (fs::exists(folder / "__main__.py", ignored)) return folder;
-    }
-    throw ConfigError(
-        "command line", "plot",
-        fmt::format("its scripts are neither in {} nor in {}; install paceline again, or keep its "
-                    "source tree",
-                    installed.string(), PACELINE_PLOT_SCRIPTS));
-}
 
 std::string plotting_python() {
     const char* named = std::getenv("PACELINE_PYTHON");  // NOLINT(concurrency-mt-unsafe)

@@ -1,5 +1,5 @@
 // Scripts (analysis/plots) draw the figures of a study, using Python with matplotlib. This file
-// locates the scripts and a suitable Python, and reports what is missing.
+// locates a suitable Python, and reports what is missing.
 #pragma once
 
 #include <filesystem>
@@ -26,11 +26,6 @@ struct PlotRequest {
     std::string width;
     std::optional<std::string> title;
 };
-
-/// Returns the folder of scripts: ../share/paceline/plots relative to the program's folder, or
-/// plots in it (the Python module), otherwise that of the source tree it was built from. Throws
-/// ConfigError if none exists.
-std::filesystem::path plot_scripts(const std::filesystem::path& program);
 
 /// Returns a Python that has matplotlib. If PACELINE_PYTHON is set, only the one that it names is
 /// considered; otherwise python3 on the PATH, then Debian's. Throws ConfigError that says what to

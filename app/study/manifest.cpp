@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "app/host/commit.hpp"
 #include "app/host/version.hpp"
 #include "app/study/point_key.hpp"
 
@@ -17,12 +18,18 @@ std::string manifest_json(const Study& study, const std::vector<PointResult>& re
     Json json;
     json["program"] = "paceline";
     json["version"] = version;
+    json["commit"] = commit();
     json["build"] = program_hash();
     json["scenario"] = study.file;
     json["title"] = study.title;
     json["jobs"] = info.jobs;
     json["wall_clock_s"] = info.wall_clock_s;
-    json["peak_memory_bytes"] = std::int64_t{usage.ru_maxrss} * 1024;
+#ifdef __APPLE__
+    constexpr std::int64_t unit = 1;
+#else
+    constexpr std::int64_t unit = 1024;
+#endif
+    json["peak_memory_bytes"] = std::int64_t{usage.ru_maxrss} * unit;
     json["complete"] = info.complete;
     json["points"] = Json::array();
     for (std::size_t i = 0; i < results.size(); ++i) {

@@ -66,7 +66,7 @@ def test_models_that_are_kept_change_nothing():
 def test_the_module_is_the_command_line(command, tmp_path):
     scenario = ROOT / "scenarios/ring-allreduce.json"
     for arguments in (["check", scenario], ["list", "mixings"], ["explain", scenario, "--point", "0"],
-                      ["run", scenario, "--set", "cluster.nodse=3"], ["--version"]):
+                      ["run", scenario, "--set", "cluster.nodse=3"], ["completion", "bash"]):
         expected = command(*arguments)
         got = subprocess.run([sys.executable, "-m", "paceline", *map(str, arguments)], capture_output=True, text=True,
                              check=False, cwd=tmp_path)

@@ -139,7 +139,7 @@ def test_a_processor_without_avx2_is_refused_in_words():
 
 def test_versions_agree():
     assert paceline.__version__ == _engine.__version__
-    assert f"paceline {paceline.__version__}\n" in run("-m", "paceline", "--version").stdout
+    assert f"paceline {paceline.__version__} (commit " in run("-m", "paceline", "--version").stdout
 
 
 def test_an_instruction_set_that_is_not_there_is_refused():

@@ -92,8 +92,11 @@ class Patience {
 };
 
 /// Returns the communicator of the job in which an MPI launcher (mpirun, srun) has started this
-/// process; null if there was no launcher. Throws ConfigError if there was one but this program was
-/// built without MPI or with another MPI.
+/// process; null if there was no launcher. Throws ConfigError if there was one but there is no MPI,
+/// or another one than this program was built with.
 std::unique_ptr<Communicator> join_job();
+
+/// Returns the file that join_job loads MPI with, or "none" and why it cannot be loaded.
+std::string mpi_there();
 
 }  // namespace paceline

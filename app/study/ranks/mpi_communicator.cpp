@@ -1,4 +1,4 @@
-// The communicator over MPI.
+// The communicator over MPI: a plugin, which join_job.cpp loads.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -8,13 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <mpi.h>
 #include <sched.h>
 
-#include "app/json/config_error.hpp"
 #include "app/study/ranks/communicator.hpp"
-#include "app/study/ranks/launch.hpp"
 
 namespace paceline {
 
@@ -122,17 +119,8 @@ class MpiCommunicator : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> join_job() {
-    const auto launched = launch();
-    if (!launched) return nullptr;
-    auto communicator = std::make_unique<MpiCommunicator>();
-    if (communicator->info().ranks == 1 && launched->ranks.value_or(1) > 1)
-        throw ConfigError(
-            "MPI", "",
-            fmt::format("{} has started {} processes that do not find each other: it belongs to "
-                        "another MPI than the one that this paceline is built with",
-                        launched->by, *launched->ranks));
-    return communicator;
-}
-
 }  // namespace paceline
+
+extern "C" paceline::Communicator* paceline_mpi_communicator() {
+    return new paceline::MpiCommunicator;  // join_job owns it
+}

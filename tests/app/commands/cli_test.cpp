@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/host/commit.hpp"
 #include "app/host/version.hpp"
 #include "app/json/json_file.hpp"
 #include "app/json/resources.hpp"
@@ -103,11 +104,19 @@ std::vector<std::string> names_in(const fs::path& folder) {
 
 const std::vector<std::string> all_results{"manifest.json", "points", "results.csv", "table.txt"};
 
-TEST_CASE("command line: --version tells the version and the instruction set") {
+TEST_CASE("command line: --version tells version, commit, instruction set and what is there") {
     const Outcome outcome = Shell().run("--version");
 
     CHECK(outcome.code == 0);
-    CHECK(outcome.out.starts_with(fmt::format("paceline {}\ninstruction set: ", version)));
+    CHECK(outcome.out.starts_with(
+        fmt::format("paceline {} (commit {})\ninstruction set: ", version, commit())));
+    for (const char* part :
+         {"\nMPI: ", "\nscripts of plot: " PACELINE_SOURCE_DIR "/analysis/plots\n",
+          "\npage of explore: "})
+        CHECK(contains(outcome.out, part));
+    // A shell names a program of PATH by its name alone, which is no file.
+    CHECK(Shell().run("--version", R"(exec bash -c 'exec -a paceline "$0" "$@"')").out ==
+          outcome.out);
     CHECK(outcome.err.empty());
 }
 
@@ -678,7 +687,7 @@ TEST_CASE("command line: every command has its section in the docs' list of comm
         CHECK(contains(page, "$P " + (*i)[1].str()));
         ++commands;
     }
-    CHECK(commands == 8);
+    CHECK(commands == 10);
 }
 
 TEST_CASE("command line: a refused scenario leaves old results as they were") {

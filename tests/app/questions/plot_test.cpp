@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "app/host/files.hpp"
+#include "app/host/program_file.hpp"
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
@@ -145,12 +146,14 @@ TEST_CASE("plot: what the command line does not know is refused by name") {
 TEST_CASE("plot: scripts are found beside an installed program first, else in the source tree") {
     const TemporaryFolder prefix;
     const fs::path program = prefix.path() / "bin" / "paceline";
-    CHECK(plot_scripts(program) == fs::path(PACELINE_SOURCE_DIR) / "analysis" / "plots");
+    const fs::path source = fs::path(PACELINE_SOURCE_DIR) / "analysis" / "plots";
+    CHECK(find_shipped(plot_scripts, program) == source);
     const fs::path installed = prefix.path() / "share" / "paceline" / "plots";
     fs::create_directories(installed);
-    CHECK(plot_scripts(program) == fs::path(PACELINE_SOURCE_DIR) / "analysis" / "plots");
+    CHECK(find_shipped(plot_scripts, program) == source);
     (void)prefix.write("share/paceline/plots/__main__.py", "");
-    CHECK(plot_scripts(program) == installed);
+    CHECK(find_shipped(plot_scripts, program) == installed);
+    CHECK_FALSE(find_shipped({"no such", "no such", "file"}, program));
 }
 
 TEST_CASE("plot: a study becomes figures, where matplotlib is installed") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "app/host/commit.hpp"
 #include "app/host/version.hpp"
 #include "app/study/point_key.hpp"
 
@@ -20,6 +21,7 @@ TEST_CASE("manifest: it has the resolved scenario, seed and outcome of each poin
     const Json json = Json::parse(manifest_json(study, {result}, {2, 0.5}));
 
     CHECK(json.at("version") == version);
+    CHECK(json.at("commit") == commit());
     CHECK(json.at("build") == program_hash());
     CHECK(json.at("scenario") == "file.json");
     CHECK(json.at("jobs") == 2);

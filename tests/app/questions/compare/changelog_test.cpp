@@ -100,6 +100,7 @@ TEST_CASE("changelog: the program has its own, which tells of Results") {
 
     REQUIRE_FALSE(all.empty());
     CHECK(std::ranges::any_of(all, [](const auto& section) { return !section.text.empty(); }));
+    CHECK(std::ranges::count(all, version, &ResultsOfVersion::version) == 1);
     CHECK_FALSE(results_between(own_changelog(), "0.0.0", version, version).empty());
 }
 

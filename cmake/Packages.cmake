@@ -1,0 +1,16 @@
+# The Debian package of the components program and python, for /usr. tools/make_packages.sh makes it, and knows what it
+# depends on; the same components become an archive and a wheel there.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME paceline)
+set(CPACK_PACKAGE_CONTACT "The paceline authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "discrete-event simulator of distributed training")
+set(CPACK_PACKAGE_DESCRIPTION "Predicts how fast a training algorithm runs on a given network, and how well the model trains.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL program python)
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-matplotlib, python3-numpy, python3-pandas")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin")
+include(CPack)
