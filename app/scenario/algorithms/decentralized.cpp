@@ -96,16 +96,21 @@ AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const Algorithm
     return choice;
 }
 
-// The first step also averages the first gradients.
+// The first step also averages the first gradients. Members of a ring whose chunks are unequal leave
+// it up to a byte of each round apart, and what they send next shares links with its last messages.
 AlgorithmChoice read_momentum_tracking(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = with_momentum(read, in, 2, false, &momentum_tracking);
     choice.model_step = [later = choice.model_step](const StepModelInput& in, std::int64_t k,
                                                     double epoch) -> std::optional<Duration> {
         const std::optional<Duration> step = later(in, k, epoch);
         if (!step || k > 0) return step;
-        const std::optional<Duration> average = all_reduce_time(
-            AllReduce::ring, in.workers, in.wire.weigh(in.layout->entries()), in.network);
-        return average ? std::optional(sum(*step, *average)) : std::nullopt;
+        const Bytes size = in.wire.weigh(in.layout->entries());
+        const std::optional<Duration> average =
+            all_reduce_time(AllReduce::ring, in.workers, size, in.network);
+        if (!average) return std::nullopt;
+        const bool unequal = size.count % in.workers != 0;
+        const Bytes apart{unequal ? 2 * (std::int64_t{in.workers} - 1) : 0};
+        return sum(sum(*step, *average), apart / in.network.star.bandwidth);
     };
     choice.messages = [later = choice.messages](const StepModelInput& in, std::int64_t k) {
         const Bytes size = in.wire.weigh(in.layout->entries());

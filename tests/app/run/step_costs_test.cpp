@@ -69,5 +69,23 @@ TEST_CASE("step costs: the ratio of a run with a warm-up is that of its bytes") 
     CHECK(compression_ratio(scenario, 5, 13).value() == doctest::Approx(4));
 }
 
+// Vectors that the members do not divide, on a link so slow that a byte is felt.
+TEST_CASE("step costs: momentum tracking's first ring is no longer than its form, by any rest") {
+    for (const int nodes : {3, 4, 5, 6, 7})
+        for (int entries = 60; entries < 80; ++entries) {
+            CAPTURE(nodes);
+            CAPTURE(entries);
+            const SmallStudy study(nodes, 1);
+            const Metrics m =
+                study.run({R"(algorithm={"kind": "momentum-tracking", "mixing": {"kind": "ring"}})",
+                           R"(cluster.fabric={"kind": "star", "link": {"bandwidth": "20Mbps"}})",
+                           fmt::format(R"(workload={{"gradient": "{}B", "step_time": "20us"}})",
+                                       4 * entries)});
+            const double form = m.model_step_time_s.value();
+            CHECK(m.step_time_s.value() <= form * (1 + 1e-9));
+            CHECK(m.step_time_s.value() >= form * 0.97);
+        }
+}
+
 }  // namespace
 }  // namespace paceline::step_costs_test
