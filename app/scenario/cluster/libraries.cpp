@@ -39,8 +39,9 @@ void read_figures(const ObjectReader& read, const WorkerShape& shape, LibraryCho
     if (const auto p = read.optional("protocol"))
         library.protocol = as_choice(*p, "a protocol", protocols);
     if (const auto p = read.optional("all_reduce")) choice.all_reduce = read_all_reduce(*p, shape);
-    if (choice.all_reduce.method == AllReduce::nccl)
-        library.occupies = nccl_share_of_device(choice.all_reduce.library, shape.workers);
+    library.occupies = choice.all_reduce.method == AllReduce::nccl
+                           ? nccl_share_of_device(choice.all_reduce.library, shape.workers)
+                           : 0;
 }
 
 LibraryChoice preset_named(const Place& name, const WorkerShape& shape) {

@@ -403,5 +403,21 @@ TEST_CASE("NCCL's all-reduce: a vector four times as long takes no less, but on 
     }
 }
 
+// Two channels for each NVLink of 25 GB/s and for each card; deviceQuery prints 80, 108 and 132
+// multiprocessors.
+TEST_CASE("NCCL's kernels hold a multiprocessor of the device for each channel") {
+    const Nccl dgx1 = machines_of(8, 150, 12.5, GpuGeneration::volta);
+    CHECK(nccl_share_of_device(dgx1, 8) == Approx(12.0 / 80));
+    CHECK(nccl_share_of_device(machines_of(8, 300, 25, GpuGeneration::ampere), 8) ==
+          Approx(24.0 / 108));
+    Nccl eight_cards = machines_of(8, 450, 400, GpuGeneration::hopper);
+    eight_cards.cards = 8;
+    CHECK(nccl_share_of_device(eight_cards, 64) == Approx(16.0 / 132));
+    Nccl pcie = machines_of(4, 12, 1.25, GpuGeneration::volta);
+    pcie.over_nvlink = false;
+    CHECK(nccl_share_of_device(pcie, 4) == Approx(2.0 / 80));
+    CHECK(nccl_share_of_device(dgx1, 1) == 0);
+}
+
 }  // namespace
 }  // namespace paceline::nccl_test
