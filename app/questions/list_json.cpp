@@ -163,14 +163,10 @@ Json links_as_json() {
 }
 
 Json transports_as_json() {
-    const auto rate = [](const std::optional<Bandwidth>& bound) {
-        return bound ? Json(to_string(*bound)) : Json();
-    };
     Json list = Json::array();
     for (const TransportPreset& preset : transport_presets())
         list.push_back({{"name", preset.name},
-                        {"flow_rate", rate(preset.tcp.flow.rate)},
-                        {"host_rate", rate(preset.tcp.host_rate)},
+                        {"flow_rate", to_string(preset.flow_rate)},
                         {"source", preset.source}});
     return list;
 }

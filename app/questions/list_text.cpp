@@ -184,27 +184,22 @@ std::string list_links() {
 }
 
 std::string list_transports() {
-    const auto rate = [](const std::optional<Bandwidth>& bound) {
-        return bound ? to_string(*bound) : "-";
-    };
-    std::string text = fmt::format("  {:<20} {:>12} {:>12}  {}\n", "preset of tcp", "of a flow",
-                                   "of a host", "source");
+    std::string text = fmt::format("  {:<20} {:>12}  {}\n", "preset of tcp", "of a flow", "source");
     for (const TransportPreset& preset : transport_presets())
-        text += wrapped(fmt::format("  {:<20} {:>12} {:>12}  ", preset.name,
-                                    rate(preset.tcp.flow.rate), rate(preset.tcp.host_rate)),
+        text += wrapped(fmt::format("  {:<20} {:>12}  ", preset.name, to_string(preset.flow_rate)),
                         preset.source);
     return text;
 }
 
 std::string list_libraries() {
     std::string text = fmt::format("  {:<14} {:>9} {:>11} {:<19} {:<28} {}\n", "preset", "start-up",
-                                   "staging", "occupies", "protocol", "all-reduce", "source");
+                                   "staging", "protocol", "all-reduce", "source");
     for (const LibraryPreset& preset : library_presets()) {
         const Library& library = preset.choice.library;
         text += wrapped(fmt::format("  {:<14} {:>9} {:>11} {:<19} {:<28} ", preset.name,
                                     to_string(library.start_up),
                                     library.staging ? to_string(*library.staging) : "-",
-                                    100 * library.occupies, name_of(library.protocol),
+                                    name_of(library.protocol),
                                     name_of(preset.choice.all_reduce, Bytes{1 << 20})),
                         preset.source);
     }

@@ -82,11 +82,9 @@ std::string unbounded_connections(const Scenario& scenario) {
             fastest = std::max(fastest, fabric.links[i].bandwidth);
     if (fastest <= one_fills) return "";
     return fmt::format(
-        "each connection of \"cluster.transport\" may fill a link of {}; one connection, which "
-        "keeps "
-        "one core busy, has had 5 to 35 Gbps where it was measured (paceline list transports): "
-        "give "
-        "its \"flow_rate\", or a \"preset\"",
+        "each connection of \"cluster.transport\" may fill a link of {}; one connection, "
+        "which keeps one core busy, has had 5 to 35 Gbps where it was measured "
+        "(paceline list transports): give its \"flow_rate\", or a \"preset\"",
         to_string(fastest));
 }
 

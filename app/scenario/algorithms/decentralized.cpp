@@ -96,8 +96,9 @@ AlgorithmChoice read_gradient_tracking(const ObjectReader& read, const Algorithm
     return choice;
 }
 
-// The first step also averages the first gradients. Members of a ring whose chunks are unequal leave
-// it up to a byte of each round apart, and what they send next shares links with its last messages.
+// The first step also averages the first gradients. Members of a ring whose chunks are unequal
+// leave it up to a byte of each round apart, and what they send next shares links with its last
+// messages.
 AlgorithmChoice read_momentum_tracking(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = with_momentum(read, in, 2, false, &momentum_tracking);
     choice.model_step = [later = choice.model_step](const StepModelInput& in, std::int64_t k,

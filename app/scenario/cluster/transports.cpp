@@ -18,18 +18,12 @@ constexpr auto all_transport_keys =
                                      "first_window", "window", "flow_rate", "host_rate"});
 
 constexpr auto transport_preset_keys =
-    std::to_array<std::string_view>({"name", "message_cost", "flow_rate", "host_rate", "source"});
+    std::to_array<std::string_view>({"name", "flow_rate", "source"});
 
-void read_costs(const ObjectReader& read, Tcp& tcp) {
-    if (const auto p = read.optional("message_cost")) tcp.message_cost = as_duration(*p);
-    if (const auto p = read.optional("flow_rate")) tcp.flow.rate = as_bandwidth(*p);
-    if (const auto p = read.optional("host_rate")) tcp.host_rate = as_bandwidth(*p);
-}
-
-Tcp preset_named(const Place& name) {
+Bandwidth flow_rate_of(const Place& name) {
     const std::vector<TransportPreset> presets = transport_presets();
     const std::vector<std::string_view> names = names_of(presets);
-    return presets[as_name(name, "a transport's preset", names)].tcp;
+    return presets[as_name(name, "a transport's preset", names)].flow_rate;
 }
 
 }  // namespace
@@ -47,7 +41,7 @@ std::vector<TransportPreset> transport_presets() {
         TransportPreset preset;
         preset.name = as_string(read.required("name", "the preset's name"));
         preset.source = as_string(read.required("source", "where the figures come from"));
-        read_costs(read, preset.tcp);
+        preset.flow_rate = as_bandwidth(read.required("flow_rate", "the bound of a flow"));
         presets.push_back(std::move(preset));
     }
     return presets;
@@ -63,12 +57,14 @@ std::optional<Tcp> read_transport(const Place& place) {
         return std::nullopt;
     }
     Tcp tcp;
-    if (const auto p = read.optional("preset")) tcp = preset_named(*p);
+    if (const auto p = read.optional("preset")) tcp.flow.rate = flow_rate_of(*p);
     if (const auto p = read.optional("goodput")) tcp.goodput = as_number_above(*p, 0, 1);
     if (const auto p = read.optional("duplex_share")) tcp.duplex_share = as_number_above(*p, 0, 1);
     if (const auto p = read.optional("first_window")) tcp.first_window = as_bytes(*p);
     if (const auto p = read.optional("window")) tcp.flow.window = as_bytes(*p);
-    read_costs(read, tcp);
+    if (const auto p = read.optional("message_cost")) tcp.message_cost = as_duration(*p);
+    if (const auto p = read.optional("flow_rate")) tcp.flow.rate = as_bandwidth(*p);
+    if (const auto p = read.optional("host_rate")) tcp.host_rate = as_bandwidth(*p);
     return tcp;
 }
 

@@ -1,8 +1,8 @@
 // The "transport" of a cluster: what the protocol takes from the wires between machines.
 //
 // "ideal" takes nothing. "tcp" has figures that are derived (below), and bounds on the rate of a
-// flow or of a host, which are measured: a preset (app/scenario/cluster/transports.json) has those
-// of one place with their source, and keys replace them one by one.
+// flow or of a host, which are measured: a preset (app/scenario/cluster/transports.json) has that
+// of a flow with its source, and the key replaces it.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Tcp {
 
 struct TransportPreset {
     std::string name;
-    Tcp tcp;
+    Bandwidth flow_rate{};
     std::string source;
 };
 

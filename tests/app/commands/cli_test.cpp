@@ -859,5 +859,25 @@ TEST_CASE("cli: run --links writes links.csv, and a run without it leaves none")
     CHECK(shell.run("run small.json --links-interval 5ms").code == 2);
 }
 
+// The source is the last column, and wraps: a preset's row has its first words behind the figures.
+TEST_CASE("cli: the rows of presets have a figure for each heading, and then their source") {
+    for (const auto& [list, row] : std::vector<std::pair<const char*, std::vector<const char*>>>{
+             {"libraries", {"gloo", "0ps", "-", "rendezvous-in-band", "ring", "gloo/allreduce.cc"}},
+             {"libraries", {"open-mpi-tcp", "236us", "95.76Gbps", "rendezvous", "start-up:"}},
+             {"transports", {"one-thread", "25Gbps", "iperf"}},
+             {"links", {"nvlink-4", "3.6Tbps", "88.0%", "830ns", "H100,"}}}) {
+        const std::string text = list_text(list);
+        std::size_t at = text.find(fmt::format("  {} ", row.front()));
+        REQUIRE(at != std::string::npos);
+        for (const char* figure : row) {
+            CAPTURE(figure);
+            const std::size_t next = text.find(figure, at);
+            REQUIRE(next != std::string::npos);
+            CHECK(next - at < 100);
+            at = next;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace paceline::cli_test
