@@ -265,7 +265,7 @@ std::string list_schema() {
 struct List {
     std::string_view name;
     std::string (*text)();
-    std::string_view group = "";  // the heading above the first list of a group
+    std::string_view group{};  // the heading above the first list of a group
 };
 
 constexpr auto lists = std::to_array<List>(
