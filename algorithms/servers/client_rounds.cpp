@@ -194,24 +194,33 @@ Task<> hand_in(Worker& self, std::int64_t round, Letter letter, Client& client) 
     co_await client.outbox.send(self, self.workers(), std::move(letter), weight);
 }
 
+Task<Vector> encode(Worker& self, RoundOptions options, Vector v, Client& client) {
+    const Layout& charged = *self.charged_layout();
+    co_await self.compute(encoding_time(options, charged), [&] {
+        if (options.error_feedback)
+            v = compress_with_feedback(*options.compressor, std::move(v), client.error,
+                                       client.random);
+        else
+            compress(*options.compressor, v, client.random);
+    });
+    co_return v;
+}
+
+Task<> hand_in_encoded(Worker& self, RoundOptions options, std::int64_t round, Letter letter,
+                       Client& client) {
+    letter.number = static_cast<double>(round);
+    co_await client.outbox.send(self, self.workers(), std::move(letter),
+                                message_bytes(*options.compressor, *self.charged_layout()));
+}
+
 Task<> hand_in_model(Worker& self, RoundOptions options, std::int64_t round, Vector x, Vector first,
                      Client& client) {
-    Bytes weight = self.weigh(x);
-    if (options.compressor) {
-        const Layout& charged = *self.charged_layout();
-        weight = message_bytes(*options.compressor, charged);
-        x -= first;
-        co_await self.compute(encoding_time(options, charged), [&] {
-            if (options.error_feedback)
-                x = compress_with_feedback(*options.compressor, std::move(x), client.error,
-                                           client.random);
-            else
-                compress(*options.compressor, x, client.random);
-        });
+    if (!options.compressor) {
+        co_await hand_in(self, round, {.vector = std::move(x)}, client);
+        co_return;
     }
-    const auto number = static_cast<double>(round);
-    co_await client.outbox.send(self, self.workers(), {.vector = std::move(x), .number = number},
-                                weight);
+    Vector change = co_await encode(self, options, std::move(x) - first, client);
+    co_await hand_in_encoded(self, options, round, {.vector = std::move(change)}, client);
 }
 
 Task<> train_in_rounds(Worker& self, RoundOptions options, TrainInRound train) {

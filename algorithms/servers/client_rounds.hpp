@@ -132,6 +132,14 @@ Task<Vector> local_steps(Worker& self, RoundOptions options, Vector x, Correctio
 Task<> hand_in_model(Worker& self, RoundOptions options, std::int64_t round, Vector x, Vector first,
                      Client& client);
 
+/// Returns what the server decodes of v, and takes the time to encode it. Requires a compressor.
+Task<Vector> encode(Worker& self, RoundOptions options, Vector v, Client& client);
+
+/// Hands in a letter with the bytes of one encoded vector; what else it holds, the server derives.
+/// Requires a compressor.
+Task<> hand_in_encoded(Worker& self, RoundOptions options, std::int64_t round, Letter letter,
+                       Client& client);
+
 /// Hands in a letter that is not compressed.
 Task<> hand_in(Worker& self, std::int64_t round, Letter letter, Client& client);
 

@@ -35,8 +35,14 @@ Task<> train_for_scaffold(Worker& self, ScaffoldOptions options, std::int64_t ro
     } while (round_goes_on(self, options.rounds));
 
     Vector dc = rates > 0 ? (x - y) / rates - c : Vector::zero_like(c);
-    Letter changes{.vector = y - x, .second = std::move(dc)};
-    co_await hand_in(self, round, std::move(changes), client);
+    if (!options.rounds.compressor) {
+        Letter changes{.vector = y - x, .second = std::move(dc)};
+        co_await hand_in(self, round, std::move(changes), client);
+        co_return;
+    }
+    dc = co_await encode(self, options.rounds, options.scaling * std::move(dc), client);
+    Letter changes{.vector = -rates * (dc + c), .second = std::move(dc)};
+    co_await hand_in_encoded(self, options.rounds, round, std::move(changes), client);
 }
 
 }  // namespace

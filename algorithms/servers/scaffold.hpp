@@ -11,6 +11,10 @@
 //   c    <-  c + (1/n) sum over i in K of dc_i
 //   c_i  <-  c_i+  for i in K
 //
+// With a compressor C (SCALLION) each i in S sends one vector, and the server and the client take
+// what arrives of it:
+//   d_i  <-  C(alpha ((x - y_i) / G - c)),   c_i+ <- c_i + d_i,   dc_i = d_i,   dy_i = -G (d_i + c)
+//
 //   symbol   here                 meaning
 //   x        x                    the server's model, which is measured
 //   y_i      y                    of a client, within one round
@@ -19,6 +23,7 @@
 //   c_i      control_of(i)        control variate of client i: its mean gradient in its last round;
 //                                 0 at first
 //   gamma    learning rate of the worker's step (the paper's eta_l)
+//   alpha    options.scaling      in (0, 1]: how much of a change c_i takes; small where C is coarse
 //   eta      options.server_learning_rate   above 0 (the paper's eta_g); 1: the mean of the models
 //   n        all workers, present or not;  E = options.rounds.local_steps (the paper's K)
 //
@@ -32,20 +37,24 @@
 // outlives absences.
 //
 // State: x and c on the server; c_i on each worker. What blocks is that of all rounds. Bytes of a
-// round: two models down and two up for each worker in S, in one message each way; the corrections
-// take no time of their own.
+// round: two models down and two up for each worker in S, in one message each way, or up what the
+// compressor makes of one; the corrections take no time of their own.
 //
 // Reductions: one client is plain SGD, as is one local step of all clients with eta = 1 (c cancels
-// in the mean).
+// in the mean). A compressor that loses nothing changes nothing at alpha = 1, since
+// -G ((x - y) / G - c + c) = y - x.
 //
-// Limits: no compressors. c_i would keep what a compressor loses.
+// What d_i loses is in the next one: it is taken from (x - y_i) / G - c, the mean gradient less the
+// c_i that holds all d_i so far. So there is no error feedback. The paper's bound is for unbiased
+// compressors; any is taken here.
 //
 // Source: Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, ICML 2020 (arXiv 1910.06378), Algorithm
 // 1; of the paper only the abstract was available. The steps and option II: Flower's baseline
 // (adap/flower, baselines/niid_bench: client_scaffold.py @09d72eb, server_scaffold.py @91ba57f).
 // Means without weights, eta = 1 and zeros at first: FLGo (WwZzz/easyFL,
 // resources/algorithm/scaffold.py @f0721ad); Flower begins with the parameters and adds momentum
-// before the correction. Deviations: G in place of K eta_l; which clients renew c_i where changes
+// before the correction. SCALLION: Huang, Li, Li, ICLR 2024 (arXiv 2308.08165): abstract; its rule
+// from memory, which agrees with a reimplementation in Flower. Deviations: G in place of K eta_l; which clients renew c_i where changes
 // come too late, which that code does not have.
 #pragma once
 
@@ -57,8 +66,9 @@ namespace paceline {
 class Worker;
 
 struct ScaffoldOptions {
-    RoundOptions rounds{};            // without momentum and compressor
+    RoundOptions rounds{};            // without momentum and error feedback
     double server_learning_rate = 1;  // eta
+    double scaling = 1;               // alpha; of the compressor
 };
 
 Task<> scaffold(Worker& self, ScaffoldOptions options);

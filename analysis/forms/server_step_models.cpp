@@ -43,7 +43,7 @@ std::optional<Duration> client_round_step_time(const RoundOptions& options, int 
     if (!options.compressor) return and_models(2 * clients * vectors, in);
     const Bytes message = form_of_packed(*options.compressor, *in.layout);
     const Duration coding = encoding_time(options, *in.layout);
-    return sum(sum(and_models(clients, in), coding),
+    return sum(sum(and_models(clients * vectors, in), coding),
                multiple(clients, message / in.network.star.bandwidth));
 }
 

@@ -11,7 +11,8 @@
 //   rounds of clients, each       2L + 2 |S| w t + E T        |S| = max(floor(C n), 1)
 //     fedavg, fedprox, fedopt     w = 1; with a compressor the way up takes its message, after
 //                                 encoding
-//     scaffold                    w = 2: a control variate beside the model
+//     scaffold                    w = 2: a control variate beside the model; with a compressor one
+//                                 message up
 //
 // The first two give exactly the times until the last worker has taken the step. The first step of
 // a round carries its cost; workers that are not drawn count it, too. Known if each machine has one

@@ -39,6 +39,7 @@
 #include <vector>
 
 #include "analysis/measures/training_log.hpp"
+#include "analysis/measures/worker_spread.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
 #include "sim/network/network_part.hpp"
@@ -103,6 +104,7 @@ struct Metrics {
     std::optional<double> algbw_gb_per_s;     // of a collective alone: 1e9 bytes of it per second,
     std::optional<double> busbw_gb_per_s;     // and its bus bandwidth as nccl-tests define it
     std::optional<double> slowdown;           // step time / that of the job alone on the network
+    std::optional<WorkerSpread> spread;       // over the workers, on request
     std::vector<Evaluation> timeline;
     std::string job;                  // the job's name if there are several
     std::vector<Metrics> other_jobs;  // other jobs on the same network

@@ -24,6 +24,17 @@ struct Column {
     bool where_known = false;  // tables in which no row has a value leave it out
 };
 
+// Returns the column of one quantile over the workers.
+template <Quantiles WorkerSpread::* what, double Quantiles::* quantile>
+constexpr Column spread_column(std::string_view name) {
+    return {name,
+            [](const Metrics& m) -> std::optional<double> {
+                if (!m.spread) return std::nullopt;
+                return *m.spread.*what.*quantile;
+            },
+            true};
+}
+
 // The numeric columns, which follow the names and the outcome of a point.
 constexpr auto result_columns = std::to_array<Column>({
     {"devices", [](const Metrics& m) { return std::optional(double(m.devices)); }},
@@ -77,6 +88,22 @@ constexpr auto result_columns = std::to_array<Column>({
     {"algbw_gb_per_s", [](const Metrics& m) { return m.algbw_gb_per_s; }, true},
     {"busbw_gb_per_s", [](const Metrics& m) { return m.busbw_gb_per_s; }, true},
     {"slowdown", [](const Metrics& m) { return m.slowdown; }, true},
+    spread_column<&WorkerSpread::sent_gb, &Quantiles::p10>("worker_sent_gb_p10"),
+    spread_column<&WorkerSpread::sent_gb, &Quantiles::p50>("worker_sent_gb_p50"),
+    spread_column<&WorkerSpread::sent_gb, &Quantiles::p90>("worker_sent_gb_p90"),
+    spread_column<&WorkerSpread::sent_gb, &Quantiles::max>("worker_sent_gb_max"),
+    spread_column<&WorkerSpread::received_gb, &Quantiles::p10>("worker_received_gb_p10"),
+    spread_column<&WorkerSpread::received_gb, &Quantiles::p50>("worker_received_gb_p50"),
+    spread_column<&WorkerSpread::received_gb, &Quantiles::p90>("worker_received_gb_p90"),
+    spread_column<&WorkerSpread::received_gb, &Quantiles::max>("worker_received_gb_max"),
+    spread_column<&WorkerSpread::computing_s, &Quantiles::p10>("worker_computing_s_p10"),
+    spread_column<&WorkerSpread::computing_s, &Quantiles::p50>("worker_computing_s_p50"),
+    spread_column<&WorkerSpread::computing_s, &Quantiles::p90>("worker_computing_s_p90"),
+    spread_column<&WorkerSpread::computing_s, &Quantiles::max>("worker_computing_s_max"),
+    spread_column<&WorkerSpread::transfer_s, &Quantiles::p10>("worker_transfer_s_p10"),
+    spread_column<&WorkerSpread::transfer_s, &Quantiles::p50>("worker_transfer_s_p50"),
+    spread_column<&WorkerSpread::transfer_s, &Quantiles::p90>("worker_transfer_s_p90"),
+    spread_column<&WorkerSpread::transfer_s, &Quantiles::max>("worker_transfer_s_max"),
 });
 
 bool has_a_value(const RanPoints& ran, const Column& column) {

@@ -220,6 +220,7 @@ Metrics run_main(const Scenario& scenario, Progress* progress, SpinLimit spin,
     if (const auto model = model_step_time(scenario, steps.first, steps.last))
         metrics.model_step_time_s = to_seconds(*model) / scenario.algorithm.computing;
     add_ratio_and_cost(metrics, scenario);
+    if (scenario.spread) metrics.spread = spread_over_workers(simulation, network, cluster);
     return metrics;
 }
 

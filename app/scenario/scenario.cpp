@@ -76,10 +76,10 @@ void check_accuracy_wanted(const ObjectReader& read, const DataShape& data) {
         p->refuse("is for classes and text; a predicted number is neither right nor wrong");
 }
 
-// Refuses what "measure" says beside "skip" and "alone": it is of values.
+// Refuses what "measure" says of values.
 void refuse_evaluations(const Place& measure) {
     for (const auto& [key, value] : measure.json->items())
-        if (key != "skip" && key != "alone")
+        if (key != "skip" && key != "alone" && key != "spread")
             measure.child(key, value)
                 .refuse("nothing is trained; give the workload a \"model\" and \"data\"");
 }
@@ -87,6 +87,7 @@ void refuse_evaluations(const Place& measure) {
 void read_rating(const Place& measure, Scenario& scenario) {
     const Measurement measurement = read_measurement(measure);
     scenario.alone = measurement.alone;
+    scenario.spread = measurement.spread;
     scenario.skip = measurement.skip;
     if (scenario.skip == 0) return;
     const Place skip = *ObjectReader(measure, measurement_keys()).optional("skip");

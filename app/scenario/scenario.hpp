@@ -36,6 +36,7 @@ struct Scenario {
     StopConditions stop;
     std::int64_t skip = 0;  // first steps of each worker that rates leave out
     bool alone = false;     // each job is run alone on the network, too, for its slowdown
+    bool spread = false;    // results have quantiles over the workers of the first job
     std::optional<Training> training;  // empty: timing-only
     std::optional<Price> price;
     std::vector<Scenario> other_jobs{};  // on the same network, without values; end with this job

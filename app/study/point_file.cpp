@@ -28,7 +28,7 @@ void visit_metrics(Fields& fields, Visit visit) {
            speedup_to_target, decode_failures, waiting_stragglers, waiting_network, waiting_dead,
            staleness, participation, rounds, bytes_sent_per_client, bytes_received_per_client,
            deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
-           sent_gb_to_target, memory_gb, algbw, busbw, slowdown, timeline, job, other_jobs,
+           sent_gb_to_target, memory_gb, algbw, busbw, slowdown, spread, timeline, job, other_jobs,
            events] = fields;
     visit("nodes", nodes);
     visit("devices", devices);
@@ -81,6 +81,7 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("algbw_gb_per_s", algbw);
     visit("busbw_gb_per_s", busbw);
     visit("slowdown", slowdown);
+    visit("spread", spread);
     visit("timeline", timeline);
     visit("job", job);
     visit("other_jobs", other_jobs);
@@ -101,6 +102,24 @@ void visit_evaluation(Fields& fields, Visit visit) {
     visit("bytes_sent_per_node", bytes_sent_per_node);
 }
 
+template <class Fields, class Visit>
+void visit_quantiles(Fields& fields, Visit visit) {
+    auto& [p10, p50, p90, max] = fields;
+    visit("p10", p10);
+    visit("p50", p50);
+    visit("p90", p90);
+    visit("max", max);
+}
+
+template <class Fields, class Visit>
+void visit_spread(Fields& fields, Visit visit) {
+    auto& [sent_gb, received_gb, computing_s, transfer_s] = fields;
+    visit("sent_gb", sent_gb);
+    visit("received_gb", received_gb);
+    visit("computing_s", computing_s);
+    visit("transfer_s", transfer_s);
+}
+
 // JSON cannot represent numbers that are not finite.
 Json to_json(double number) {
     if (std::isfinite(number)) return number;
@@ -118,6 +137,21 @@ Json to_json(const std::string& text) {
 }
 Json to_json(const std::optional<double>& number) {
     return number ? to_json(*number) : Json();
+}
+
+Json to_json(const Quantiles& quantiles) {
+    Json json = Json::object();
+    visit_quantiles(quantiles,
+                    [&](const char* name, const auto& field) { json[name] = to_json(field); });
+    return json;
+}
+
+Json to_json(const std::optional<WorkerSpread>& spread) {
+    if (!spread) return {};
+    Json json = Json::object();
+    visit_spread(*spread,
+                 [&](const char* name, const auto& field) { json[name] = to_json(field); });
+    return json;
 }
 
 Json to_json(const Evaluation& evaluation) {
@@ -167,6 +201,16 @@ void from_json_to(const Json& json, std::string& text) {
 }
 void from_json_to(const Json& json, std::optional<double>& number) {
     from_json_to(json, number.emplace());
+}
+
+void from_json_to(const Json& json, Quantiles& quantiles) {
+    visit_quantiles(quantiles,
+                    [&](const char* name, auto& field) { from_json_to(json.at(name), field); });
+}
+
+void from_json_to(const Json& json, std::optional<WorkerSpread>& spread) {
+    visit_spread(spread.emplace(),
+                 [&](const char* name, auto& field) { from_json_to(json.at(name), field); });
 }
 
 void from_json_to(const Json& json, Evaluation& evaluation) {

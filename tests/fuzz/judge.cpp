@@ -103,6 +103,26 @@ std::string fault_of_numbers(const Metrics& m) {
     return {};
 }
 
+// The quantiles over workers rise, and are those of numbers that add up to the totals.
+std::string fault_of_spread(const Metrics& m) {
+    if (!m.spread) return {};
+    constexpr double tolerance = 1e-9;
+    for (const Quantiles& q :
+         {m.spread->sent_gb, m.spread->received_gb, m.spread->computing_s, m.spread->transfer_s})
+        if (!(q.p10 >= -tolerance && q.p10 <= q.p50 && q.p50 <= q.p90 && q.p90 <= q.max))
+            return fmt::format("quantiles over workers are {}, {}, {} and {}", q.p10, q.p50, q.p90,
+                               q.max);
+    const double most = m.spread->sent_gb.max;
+    const double sent = m.total_sent_gb.value_or(0);
+    if (most > sent + tolerance || most * m.devices < sent - tolerance)
+        return fmt::format("one of {} workers sends {} GB, and all send {} GB", m.devices, most,
+                           sent);
+    const double busy = m.spread->computing_s.max;
+    if (busy > m.sim_time_s * (1 + tolerance) + tolerance)
+        return fmt::format("a worker computes {} s of {} s", busy, m.sim_time_s);
+    return {};
+}
+
 std::string fault_of_shares(const Metrics& m) {
     constexpr double tolerance = 1e-9;
     const std::vector<std::pair<std::string_view, std::optional<double>>> shares{
@@ -237,8 +257,9 @@ std::string broken_law(const Scenario& scenario, std::string_view kind, const Me
         return fmt::format("deadlock, and no node or link is ever away: {}",
                            metrics.outcome_details);
     for (std::string fault :
-         {fault_of_numbers(metrics), fault_of_shares(metrics), fault_of_times(scenario, metrics),
-          fault_of_bytes(scenario, metrics), fault_of_model(scenario, kind, metrics)})
+         {fault_of_numbers(metrics), fault_of_spread(metrics), fault_of_shares(metrics),
+          fault_of_times(scenario, metrics), fault_of_bytes(scenario, metrics),
+          fault_of_model(scenario, kind, metrics)})
         if (!fault.empty()) return fault;
     for (std::size_t i = 0; i < metrics.other_jobs.size(); ++i)
         if (std::string fault = fault_of_numbers(metrics.other_jobs[i]); !fault.empty())

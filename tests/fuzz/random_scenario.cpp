@@ -157,7 +157,7 @@ class Generator {
     void add_time(Json& workload, const std::string& profile);
     Json stop();
     void skip_steps(Json& made);
-    void compare_with_alone(Json& made);
+    void compare(Json& made);
     Json access();
     Json background();
     Json other_jobs();
@@ -330,7 +330,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "measure.samples") return whole(1, 40);
     if (place == "measure.skip") return 0;  // of more, see skip_steps
     if (place == "measure.baseline") return chance(0.3);
-    if (place == "measure.alone") return chance(0.2);
+    if (place == "measure.alone" || place == "measure.spread") return chance(0.2);
     if (place == "optimizer.learning_rate" || place == "own-optimizer.learning_rate")
         return pick({0.001, 0.05, 0.1, 30});
     if (place == "schedule.milestones") return Json{0.3, real(0.4, 0.9)};
@@ -508,6 +508,8 @@ void Generator::mend_cluster_part(const std::string& place, Json& made) {
         drop(made, {"mean_between", "mean_length"});
     } else if (one_of(place, {"fedavg", "fedprox", "fedopt", "scaffold"})) {
         if (made.contains("local_epochs")) drop(made, {"local_steps"});
+        if (place == "scaffold" && made.value("codec", Json("none")) == "none")
+            drop(made, {"scaling"});
     } else if (place == "access-trace") {
         const std::string format = made.value("format", "csv");
         if (made.contains("phase") && !made.contains("period")) made["period"] = "5s";
@@ -1109,10 +1111,11 @@ void Generator::skip_steps(Json& made) {
     made["stop"] = Json{{"iterations", whole(4, 6)}};
 }
 
-// Runs each job alone as well.
-void Generator::compare_with_alone(Json& made) {
+// Runs each job alone as well, and compares workers.
+void Generator::compare(Json& made) {
     const bool shares = made.contains("other_jobs") || made["cluster"].contains("background");
     if (shares && chance(0.3)) made["measure"]["alone"] = true;
+    if (chance(0.1)) made["measure"]["spread"] = true;
 }
 
 // Adds what disturbs exchanges, where it goes with the rest.
@@ -1178,7 +1181,7 @@ Json Generator::scenario() {
     if (moves || made.contains("other_jobs")) made["stop"]["time"] = text({"50ms", "1s"});
     if (made["workload"].contains("batch") && maybe()) made["stop"]["samples"] = whole(1, 200);
     if (!cluster.contains("failures")) skip_steps(made);
-    compare_with_alone(made);
+    compare(made);
     return made;
 }
 

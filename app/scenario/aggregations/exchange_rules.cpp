@@ -41,7 +41,6 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {pairs, Choice::algorithm, "models of pairs"},
     {server_of_models, Choice::algorithm, "a server of models"},
     {server_rounds, Choice::algorithm, "a server with rounds"},
-    {corrected_rounds, Choice::algorithm, "a server with rounds and control variates"},
     {nothing, Choice::algorithm, "no training"},
     {clipping, Choice::algorithm, "the optimizer's \"clip\""},
     {none, Choice::codec, "none"},
@@ -228,9 +227,6 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      drawn_alike.with(Features(power_sgd, dgc, one_bit, majority, shared_terngrad)),
      "the server decodes each client's change from one message alone: take a compressor that "
      "draws its own, such as qsgd"},
-    {Features(corrected_rounds), codecs.without(Features(none)),
-     "control variates would keep what a codec loses, and each later step repeat it; \"fedavg\", "
-     "\"fedprox\" and \"fedopt\" compress what clients send"},
     // Algorithms and aggregations.
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, models, outer_gradients, fragments, shares, components)
@@ -255,8 +251,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "workers average with neighbors, by \"neighbors\" alone; \"local-sgd\" and \"sgd\" take the "
      "mean of all"},
     {Features(pushes), machines, "every worker has shares of its own, which machines do not: flat"},
-    {Features(pairs, server_of_models, server_rounds, corrected_rounds, sharded, global_top_k,
-              nothing),
+    {Features(pairs, server_of_models, server_rounds, sharded, global_top_k, nothing),
      aggregations.without(Features(own_messages)), own_aggregation},
     {Features(nothing), codecs.without(Features(none)), "nothing is encoded; leave it out"},
     {Features(sharded), codecs.without(Features(none)),
@@ -288,7 +283,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(neighbor_models, differences), Features(into_forward, priority),
      "all pieces of a model are averaged before the next step begins, in order"},
     {Features(pushes), schedules.without(Features(whole, after_backward, fifo)), whole_models},
-    {Features(pairs, server_of_models, server_rounds, corrected_rounds, nothing),
+    {Features(pairs, server_of_models, server_rounds, nothing),
      schedules.without(Features(whole, after_backward, fifo)), whole_models},
     {Features(sharded, global_top_k), schedules.without(Features(whole, after_backward, fifo)),
      "the algorithm says itself when and in which pieces; leave \"schedule\" out"},

@@ -49,7 +49,6 @@ enum class Feature : std::uint8_t {
     pairs,             // models of two workers at a time
     server_of_models,  // gradients up, models down, nobody waits
     server_rounds,     // changes of models up, models down, in rounds
-    corrected_rounds,  // the same with control variates beside them
     nothing,           // no training
     clipping,          // by the norm of the whole mean gradient
     // Codecs.

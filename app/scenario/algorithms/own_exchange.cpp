@@ -13,7 +13,7 @@ namespace paceline {
 void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in) {
     constexpr Features with_own(Feature::pushes, Feature::differences, Feature::pairs,
                                 Feature::server_of_models, Feature::server_rounds,
-                                Feature::corrected_rounds, Feature::global_top_k, Feature::sharded);
+                                Feature::global_top_k, Feature::sharded);
     const Place& place = read.place();
     if (!with_own.has(in.exchanges)) return;
     Features features(in.exchanges);

@@ -76,14 +76,15 @@ AlgorithmChoice read_stale(const ObjectReader& read, const AlgorithmInput& in) {
     return choice;
 }
 
-void read_upload(const ObjectReader& read, const AlgorithmInput& in, RoundOptions& options) {
+void read_upload(const ObjectReader& read, const AlgorithmInput& in, bool feedback,
+                 RoundOptions& options) {
     const auto p = read.optional("codec");
     if (!p) return;
-    const Codec codec = read_own_codec(*p, in, true);
+    const Codec codec = read_own_codec(*p, in, feedback);
     const auto& compressor = std::get<Compressor>(codec.coder);
     if (compressor.lossless) return;  // models travel as they are
     options.compressor = compressor;
-    options.error_feedback = codec.error_feedback;
+    options.error_feedback = feedback && codec.error_feedback;
     options.coding = codec.coding;
 }
 
@@ -123,10 +124,12 @@ RoundOptions read_rounds(const ObjectReader& read, const AlgorithmInput& in) {
     return options;
 }
 
-// Reads what FedAvg has, and so has a method whose clients hand in what FedAvg's do.
-RoundOptions read_compressed_rounds(const ObjectReader& read, const AlgorithmInput& in) {
+// Reads what all methods have whose clients may encode what they hand in, with error feedback or
+// without.
+RoundOptions read_compressed_rounds(const ObjectReader& read, const AlgorithmInput& in,
+                                    bool feedback = true) {
     RoundOptions options = read_rounds(read, in);
-    read_upload(read, in, options);
+    read_upload(read, in, feedback, options);
     return options;
 }
 
@@ -204,7 +207,12 @@ AlgorithmChoice read_fedopt(const ObjectReader& read, const AlgorithmInput& in) 
 constexpr double vectors_of_scaffold = 6.4;
 
 AlgorithmChoice read_scaffold(const ObjectReader& read, const AlgorithmInput& in) {
-    ScaffoldOptions options{.rounds = read_rounds(read, in)};
+    ScaffoldOptions options{.rounds = read_compressed_rounds(read, in, false)};
+    if (const auto p = read.optional("scaling")) {
+        options.scaling = as_number_above(*p, 0, 1);
+        if (!options.rounds.compressor)
+            p->refuse("scales what a codec encodes; give \"codec\", or leave it out");
+    }
     if (const auto p = read.optional("server_learning_rate"))
         options.server_learning_rate = as_number_above(*p, 0, 1e9);
     AlgorithmChoice choice = in_rounds(with_server(read, options, &scaffold, &scaffold_server),
@@ -249,7 +257,7 @@ constexpr auto servers_algorithms = std::to_array<AlgorithmEntry>({
     {"scaffold",
      "control variates against client drift (Karimireddy et al., 2020)",
      "Karimireddy et al., ICML 2020 (arXiv 1910.06378); released code: Flower, FLGo",
-     Feature::corrected_rounds,
+     Feature::server_rounds,
      &read_scaffold,
      {.when_nodes_die = WhenNodesDie::server_goes_on, .has_server = true}},
 });

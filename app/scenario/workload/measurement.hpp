@@ -1,6 +1,6 @@
 // The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
-// target; how many steps rates leave out, and whether each job is run alone, too. These two apply
-// to runs that do not train as well.
+// target; how many steps rates leave out, whether each job is run alone, too, and whether results have
+// quantiles over workers. These three apply to runs that do not train as well.
 // "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5 epochs",
 // "10s".
 #pragma once
@@ -22,6 +22,7 @@ struct Measurement {
     bool baseline = false;  // also run sequential SGD to the target
     std::int64_t skip = 0;  // first steps of each worker that rates leave out
     bool alone = false;     // also run each job alone on the network
+    bool spread = false;    // also report quantiles over workers
 
     /// Returns the cadence with epochs converted to iterations, at least one.
     [[nodiscard]] Cadence cadence(double steps_per_epoch) const;
