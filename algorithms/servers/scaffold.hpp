@@ -23,7 +23,7 @@
 //   c_i      control_of(i)        control variate of client i: its mean gradient in its last round;
 //                                 0 at first
 //   gamma    learning rate of the worker's step (the paper's eta_l)
-//   alpha    options.scaling      in (0, 1]: how much of a change c_i takes; small where C is coarse
+//   alpha    options.scaling      in (0, 1]: how much of a change c_i takes; less if C is coarse
 //   eta      options.server_learning_rate   above 0 (the paper's eta_g); 1: the mean of the models
 //   n        all workers, present or not;  E = options.rounds.local_steps (the paper's K)
 //
@@ -53,9 +53,10 @@
 // (adap/flower, baselines/niid_bench: client_scaffold.py @09d72eb, server_scaffold.py @91ba57f).
 // Means without weights, eta = 1 and zeros at first: FLGo (WwZzz/easyFL,
 // resources/algorithm/scaffold.py @f0721ad); Flower begins with the parameters and adds momentum
-// before the correction. SCALLION: Huang, Li, Li, ICLR 2024 (arXiv 2308.08165): abstract; its rule
-// from memory, which agrees with a reimplementation in Flower. Deviations: G in place of K eta_l; which clients renew c_i where changes
-// come too late, which that code does not have.
+// before the correction. SCALLION: Huang, Li, Li, ICLR 2024 (arXiv 2308.08165), of which the
+// abstract was read; its rule is from memory and agrees with a reimplementation in Flower.
+// Deviations: G in place of K eta_l; which clients renew c_i where changes come too late, which
+// that code does not have.
 #pragma once
 
 #include "algorithms/servers/client_rounds.hpp"

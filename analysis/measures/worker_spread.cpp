@@ -6,13 +6,16 @@
 #include <utility>
 
 #include "algorithms/runtime/cluster.hpp"
-#include "analysis/measures/metrics.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/simulation.hpp"
 
 namespace paceline {
 
 namespace {
+
+double gb(Bytes bytes) {
+    return static_cast<double>(bytes.count) * 1e-9;
+}
 
 double quantile(const std::vector<double>& sorted, double p) {
     const double place = p * static_cast<double>(sorted.size() - 1);
@@ -41,8 +44,8 @@ WorkerSpread spread_over_workers(const Simulation& simulation, NetworkPart netwo
     };
     const Time end = simulation.now();
     return {
-        .sent_gb = of_workers([&](int i) { return gigabytes(network.traffic(i).sent); }),
-        .received_gb = of_workers([&](int i) { return gigabytes(network.traffic(i).received); }),
+        .sent_gb = of_workers([&](int i) { return gb(network.traffic(i).sent); }),
+        .received_gb = of_workers([&](int i) { return gb(network.traffic(i).received); }),
         .computing_s =
             of_workers([&](int i) { return to_seconds(cluster.time_use(i).computed()); }),
         .transfer_s = of_workers(

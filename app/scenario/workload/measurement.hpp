@@ -1,6 +1,6 @@
 // The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
-// target; how many steps rates leave out, whether each job is run alone, too, and whether results have
-// quantiles over workers. These three apply to runs that do not train as well.
+// target; how many steps rates leave out, whether each job is run alone, too, and whether results
+// have quantiles over workers. These three apply to runs that do not train as well.
 // "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5 epochs",
 // "10s".
 #pragma once
