@@ -160,7 +160,7 @@ std::optional<Duration> streams_step_time(const ExchangeOptions& options, std::i
     const bool alike = std::ranges::all_of(
         pieces, [&](const PieceOfForm& piece) { return are_alike(piece, pieces.front()); });
     if (!waits_for_backward(options.schedule.begin) || pieces.size() % streams != 0 || !alike ||
-        in.network.staging)
+        in.network.staging || in.network.sums)
         return std::nullopt;
     const StepModelInput one = of_one_stream(in, static_cast<int>(streams));
     const auto form = piece_form(options, pieces.front().charged, passes, one, density);

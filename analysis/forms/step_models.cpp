@@ -8,6 +8,7 @@
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/sparse_forms.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -152,6 +153,12 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
         on_hosts.staging.reset();
         return Known{staging_time(n, size, size, network)} +
                all_reduce_time(plan, n, size, on_hosts);
+    }
+    if (network.sums) {
+        IdleNetwork free = network;
+        free.sums.reset();
+        return Known{time_of_sums(plan, n, size, *network.sums)} +
+               all_reduce_time(plan, n, size, free);
     }
     if (plan.method == AllReduce::nccl) return nccl_time(plan_for(plan, n, size), n, network);
     plan = plan_for(plan, n, size).plan;

@@ -34,6 +34,8 @@ struct IdleNetwork {
     /// Rate of copies between the workers of a machine and its host, if collectives are staged
     /// there.
     std::optional<Bandwidth> staging{};
+    std::optional<Bandwidth>
+        sums{};     // of a worker's processor, if it adds up what all-reduces bring
     int cards = 1;  // of a machine; each serves as many of its workers
 
     /// Returns how many workers of a machine share a card.

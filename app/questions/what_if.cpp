@@ -153,7 +153,7 @@ Scenario without_protocol_costs(Scenario scenario) {
     ClusterChoice& cluster = scenario.cluster;
     cluster.fabric.overhead = Duration::zero();
     if (cluster.tcp) {
-        cluster.tcp->message_cost = Duration::zero();
+        cluster.tcp->message_cost = cluster.tcp->receive_cost = Duration::zero();
         cluster.tcp->first_window = Bytes{0};
         cluster.tcp->flow = {};
         cluster.tcp->host_rate.reset();
@@ -211,14 +211,14 @@ bool has_unsteady_links(const Scenario& scenario) {
 bool has_protocol_costs(const Scenario& scenario) {
     const Transport transport = scenario.cluster.transport();
     const auto& tcp = scenario.cluster.tcp;
-    return transport.overhead > Duration::zero() || transport.first_window > Bytes{0} ||
+    return transport.costs_hosts() || transport.first_window > Bytes{0} ||
            (tcp && (!tcp->flow.bound_nothing() || tcp->host_rate));
 }
 
 bool has_library(const Scenario& scenario) {
     const Library& library = scenario.cluster.library;
-    return library.start_up > Duration::zero() || library.staging || library.occupies > 0 ||
-           library.protocol != Library{}.protocol;
+    return library.start_up > Duration::zero() || library.staging || library.sums ||
+           library.occupies > 0 || library.protocol != Library{}.protocol;
 }
 
 bool has_core(const Scenario& scenario) {

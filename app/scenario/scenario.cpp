@@ -207,7 +207,7 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
     if (const auto p = algorithm_optimizer(algorithm))
         p->refuse("nothing is trained by a job beside the main one");
     job.algorithm = read_algorithm(algorithm, algorithm_input(job));
-    check_staging(algorithm, job.cluster.library, job.algorithm);
+    check_host_work(algorithm, job.cluster.library, job.algorithm);
     check_left_out(algorithm, *job.workload.layout, nullptr);
     check_servers(job, algorithm);
     check_pieces(job.algorithm, *job.workload.layout, job.cluster.workers, algorithm);
@@ -346,7 +346,7 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
     if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
     scenario.algorithm = read_algorithm(algorithm, algorithm_input(scenario));
-    check_staging(algorithm, scenario.cluster.library, scenario.algorithm);
+    check_host_work(algorithm, scenario.cluster.library, scenario.algorithm);
     if (scenario.cluster.failures)
         check_failures(*cluster.optional("failures"), *scenario.cluster.failures,
                        scenario.algorithm);

@@ -6,6 +6,9 @@
 //              cost k start-ups. A collective of one member has none.
 //   staging    rate of the copies between a machine's devices and its host memory, in series with
 //              the messages of a collective (staging.hpp); none: the library reaches device memory
+//   sums       bytes of a sum that a member's processor adds up per second, in series with the
+//              messages of an all-reduce (plans/all_reduce_plan.hpp); none: sums cost nothing, or
+//              are in what messages cost
 //   occupies   the share of a device, below 1, that the library's kernels hold while a collective
 //              of the device is in progress; 0: copies go by engines of their own. NCCL launches a
 //              block of threads for each channel, and a block holds one multiprocessor, also while
@@ -29,6 +32,7 @@ struct Library {
     Duration start_up{};
     Protocol protocol = Protocol::rendezvous;
     std::optional<Bandwidth> staging{};
+    std::optional<Bandwidth> sums{};
     double occupies = 0;
 };
 

@@ -15,14 +15,17 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
       find_route_(std::move(fabric.find_route)),
       sender_free_(transport.overhead > Duration::zero() ? static_cast<std::size_t>(fabric.hosts)
                                                          : 0),
+      receiver_free_(
+          transport.receive_cost > Duration::zero() ? static_cast<std::size_t>(fabric.hosts) : 0),
       away_(static_cast<std::size_t>(fabric.hosts)),
       hosts_(fabric.hosts),
       machines_{.hosts_per_node = fabric.hosts_per_node,
                 .traffic = std::vector<Traffic>(static_cast<std::size_t>(fabric.hosts))},
       overhead_(transport.overhead),
+      receive_cost_(transport.receive_cost),
       slow_start_{.first_window = transport.first_window},
       impairments_(Impairments::make(fabric.links, transport.flow, random)),
-      by_events_(transport.by_events) {
+      by_events_(transport.by_events || transport.receive_cost > Duration::zero()) {
     links_.reserve(fabric.links.size());
     for (const Link& link : fabric.links) {
         links_.emplace_back();
@@ -310,11 +313,25 @@ void Network::drain(Index index) {
     if (flow.drained != nullptr) std::exchange(flow.drained, nullptr)->arrive();
     Time arrival = later(simulation_.now(), flow.latency);
     if (impairments_) arrival = impairments_->in_order(flow.lane, arrival);
-    simulation_.at(arrival, action<&Network::deliver>(*this, index), flow.kind,
-                   key(EventRank::arrives, flow));
+    const bool is_taken_in =
+        receive_cost_ > Duration::zero() && machines_.are_apart(flow.from, flow.to);
+    simulation_.at(arrival,
+                   is_taken_in ? action<&Network::arrive>(*this, index)
+                               : action<&Network::deliver>(*this, index),
+                   flow.kind, key(EventRank::arrives, flow));
     lanes_.drain(flow.lane);
     if (flow.protocol == Protocol::rendezvous_in_band) send_owed_clearances(flow);
     start_first(flow.lane);
+}
+
+// The receiver takes in one message after another. Nobody takes in what is lost or discarded.
+void Network::arrive(Index index) {
+    const Flow& flow = flows_[index];
+    if (flow.fate != Fate::kept) return deliver(index);
+    Time& free = receiver_free_[static_cast<std::size_t>(flow.to)];
+    free = later(std::max(free, simulation_.now()), receive_cost_);
+    simulation_.at(free, action<&Network::deliver>(*this, index), flow.kind,
+                   key(EventRank::arrives, flow));
 }
 
 void Network::deliver(Index index) {

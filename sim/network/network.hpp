@@ -104,10 +104,15 @@ struct MessageId {
 
 /// What the protocol adds on the wires between machines; by default nothing.
 struct Transport {
-    Duration overhead{};     // of the sender, before each of its messages flows
-    Bytes first_window{};    // sent by a new connection before its first answer; 0: no slow start
-    FlowLimits flow{};       // of each flow
-    bool by_events = false;  // no links are reserved, so that each message has its events
+    Duration overhead{};      // of the sender, before each of its messages flows
+    Duration receive_cost{};  // of the receiver, behind the arrival of each, one after the other
+    Bytes first_window{};     // sent by a new connection before its first answer; 0: no slow start
+    FlowLimits flow{};        // of each flow
+    bool by_events = false;   // no links are reserved, so that each message has its events
+
+    [[nodiscard]] bool costs_hosts() const {
+        return overhead > Duration::zero() || receive_cost > Duration::zero();
+    }
 };
 
 /// When a message sets out: at once; once its receiver waits for it, which the sender knows at no
@@ -347,6 +352,7 @@ class Network {
     void remove_unlimited_links(Route& route) const;
     void report_begin(Index index) const;
     void drain(Index index);
+    void arrive(Index index);
     void deliver(Index index);
 
     // What ends it early: network_lives.cpp.
@@ -407,9 +413,10 @@ class Network {
     std::vector<LinkState> links_;
     std::vector<Flow> flows_;
     std::vector<Index> free_flows_;
-    std::vector<Time> sender_free_;   // [host], if there is an overhead
-    std::vector<std::uint8_t> away_;  // [host]: it has left and not returned
-    std::vector<int> gaps_;           // senders whose overhead was taken back in this call
+    std::vector<Time> sender_free_;    // [host], if there is an overhead
+    std::vector<Time> receiver_free_;  // [host], if receiving costs
+    std::vector<std::uint8_t> away_;   // [host]: it has left and not returned
+    std::vector<int> gaps_;            // senders whose overhead was taken back in this call
     /// A clearance on its way.
     struct Clearance {
         Stream stream = 0;
@@ -423,6 +430,7 @@ class Network {
     int hosts_;
     MachineTraffic machines_;
     Duration overhead_;
+    Duration receive_cost_;
     SlowStart slow_start_;
     std::unique_ptr<Impairments> impairments_;  // null: links are ideal
     std::vector<Time> announced_;  // [link]: time of its next change; empty: none announced

@@ -79,6 +79,7 @@ void Network::host_leaves(int host) {
         lanes_.remove_if_idle(index);
     });
     if (!sender_free_.empty()) sender_free_[static_cast<std::size_t>(host)] = simulation_.now();
+    if (!receiver_free_.empty()) receiver_free_[static_cast<std::size_t>(host)] = simulation_.now();
     gaps_.clear();  // only this host's, whose queue is empty
 }
 

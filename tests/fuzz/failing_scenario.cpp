@@ -109,6 +109,7 @@ Json FailingScenario::fabric() {
 Json FailingScenario::transport() {
     Json made{{"kind", "tcp"}};
     if (dice_.chance(0.6)) made["message_cost"] = dice_.pick(Names{"1us", "100us", "2ms"});
+    if (dice_.chance(0.3)) made["receive_cost"] = dice_.pick(Names{"1us", "100us", "2ms"});
     if (dice_.chance(0.4)) made["duplex_share"] = dice_.real(0.3, 1);
     if (dice_.chance(0.5)) made["first_window"] = dice_.pick(Names{"0B", "1460B", "14480B"});
     return made;

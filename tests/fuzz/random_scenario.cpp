@@ -824,6 +824,8 @@ void Generator::mend_nccl(Json& made) {
 }
 
 void Generator::mend_library(Json& cluster) {
+    const Json::json_pointer sums("/library/sums");
+    if (cluster.contains(sums) && chance(0.7)) cluster["library"].erase("sums");
     const Json::json_pointer forced("/library/all_reduce/algorithm");
     if (!cluster.contains(forced)) return;
     const auto algorithm = cluster.at(forced).get<std::string>();

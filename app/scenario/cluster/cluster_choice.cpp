@@ -209,6 +209,7 @@ Fabric ClusterChoice::make_fabric(const Seating& seating, std::uint64_t seed) co
 Transport ClusterChoice::transport() const {
     if (!tcp) return {.overhead = fabric.overhead};
     return {.overhead = std::max(fabric.overhead, tcp->message_cost),
+            .receive_cost = tcp->receive_cost,
             .first_window = tcp->first_window,
             .flow = tcp->flow};
 }
@@ -265,7 +266,7 @@ std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
 }
 
 std::optional<IdleNetwork> ClusterChoice::undisturbed_network() const {
-    if (!fabric.as_idle_star || transport().overhead > Duration::zero()) return std::nullopt;
+    if (!fabric.as_idle_star || transport().costs_hosts()) return std::nullopt;
     if (library.protocol != Protocol::rendezvous) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
     star.start_up = library.start_up;
@@ -278,15 +279,15 @@ std::optional<IdleNetwork> ClusterChoice::undisturbed_network() const {
     // If loss limits each flow rather than the link, several flows together exceed one flow's rate.
     if (loss_bound(fabric.idle_star_loss, multiple(2, star.latency)) < star.bandwidth)
         return std::nullopt;
-    if (!bus) return IdleNetwork{with_limited_flows(star), {}, 1, library.staging};
+    if (!bus) return IdleNetwork{with_limited_flows(star), {}, 1, library.staging, library.sums};
     const bool ideal =
         fabric.idle_star_loss == 0 && bus->lane.loss == 0 && bus->lane.jitter == LinkJitter{};
     if (bus->kind != BusKind::switched || !ideal) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency),
                           library.start_up};
     star.latency = sum(star.latency, inside.latency);
-    return IdleNetwork{with_limited_flows(star), inside, devices_per_node, library.staging,
-                       cards()};
+    return IdleNetwork{with_limited_flows(star), inside,       devices_per_node,
+                       library.staging,          library.sums, cards()};
 }
 
 }  // namespace paceline

@@ -11,13 +11,14 @@
 
 #include "app/json/names.hpp"
 #include "app/json/resources.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 
 namespace paceline {
 
 namespace {
 
 constexpr auto all_library_keys = std::to_array<std::string_view>(
-    {"preset", "start_up", "staging", "occupies", "protocol", "all_reduce"});
+    {"preset", "start_up", "staging", "sums", "occupies", "protocol", "all_reduce"});
 
 constexpr auto library_preset_keys = std::to_array<std::string_view>(
     {"name", "start_up", "staging", "protocol", "all_reduce", "source"});
@@ -81,15 +82,18 @@ LibraryChoice read_library(const Place& place, const WorkerShape& shape) {
     LibraryChoice choice;
     if (const auto p = read.optional("preset")) choice = preset_named(*p, shape);
     read_figures(read, shape, choice);
+    if (const auto p = read.optional("sums")) choice.library.sums = as_bandwidth(*p);
     if (const auto p = read.optional("occupies"))
         choice.library.occupies = as_number_up_to(*p, most_occupied);
     return choice;
 }
 
-void check_staging(const Place& algorithm, const Library& library, const AlgorithmChoice& choice) {
-    if (!library.staging) return;
+void check_host_work(const Place& algorithm, const Library& library,
+                     const AlgorithmChoice& choice) {
+    if (!library.staging && !library.sums) return;
     const auto refuse = [&](std::string_view why) {
-        algorithm.refuse(fmt::format("cannot go with \"cluster.library.staging\": {}", why));
+        algorithm.refuse(fmt::format("cannot go with \"cluster.library.{}\": {}",
+                                     library.staging ? "staging" : "sums", why));
     };
     if (!choice.exchange || choice.mixing.make)
         refuse(
@@ -104,6 +108,11 @@ void check_staging(const Place& algorithm, const Library& library, const Algorit
             "\"one-bit\"; take one of them");
     if (exchange.aggregation.machines != ByMachine::flat)
         refuse("it is modeled for flat aggregations; write \"machines\": \"flat\"");
+    if (library.sums && !sums_in_series(exchange.aggregation.all_reduce))
+        algorithm.refuse(
+            "cannot go with \"cluster.library.sums\": they are modeled for the plans \"ring\", "
+            "\"recursive-doubling\", \"halving-doubling\", \"automatic\" and \"open-mpi\", whose "
+            "members add up a block before they send it on");
 }
 
 }  // namespace paceline

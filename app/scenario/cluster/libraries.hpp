@@ -38,8 +38,8 @@ std::vector<LibraryPreset> library_presets(const WorkerShape& shape = {.nccl = N
 /// Reads the name of a preset, or an object. Throws ConfigError.
 LibraryChoice read_library(const Place& place, const WorkerShape& shape);
 
-/// Throws ConfigError at the algorithm's place if it has collectives for which staging is not
-/// modeled.
-void check_staging(const Place& algorithm, const Library& library, const AlgorithmChoice& choice);
+/// Throws ConfigError at the algorithm's place if it has collectives for which staging or sums of
+/// the host are not modeled.
+void check_host_work(const Place& algorithm, const Library& library, const AlgorithmChoice& choice);
 
 }  // namespace paceline

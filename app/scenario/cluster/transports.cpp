@@ -13,9 +13,9 @@ namespace paceline {
 
 namespace {
 
-constexpr auto all_transport_keys =
-    std::to_array<std::string_view>({"kind", "preset", "goodput", "duplex_share", "message_cost",
-                                     "first_window", "window", "flow_rate", "host_rate"});
+constexpr auto all_transport_keys = std::to_array<std::string_view>(
+    {"kind", "preset", "goodput", "duplex_share", "message_cost", "receive_cost", "first_window",
+     "window", "flow_rate", "host_rate"});
 
 constexpr auto transport_preset_keys =
     std::to_array<std::string_view>({"name", "flow_rate", "source"});
@@ -63,6 +63,7 @@ std::optional<Tcp> read_transport(const Place& place) {
     if (const auto p = read.optional("first_window")) tcp.first_window = as_bytes(*p);
     if (const auto p = read.optional("window")) tcp.flow.window = as_bytes(*p);
     if (const auto p = read.optional("message_cost")) tcp.message_cost = as_duration(*p);
+    if (const auto p = read.optional("receive_cost")) tcp.receive_cost = as_duration(*p);
     if (const auto p = read.optional("flow_rate")) tcp.flow.rate = as_bandwidth(*p);
     if (const auto p = read.optional("host_rate")) tcp.host_rate = as_bandwidth(*p);
     return tcp;

@@ -26,6 +26,7 @@ struct Tcp {
     double goodput = 1448.0 / 1538;  // for links that state no efficiency
     double duplex_share = 1 - 84.0 / (2 * 1538);
     Duration message_cost{};  // per message, on the sender's processor
+    Duration receive_cost{};  // per message, on the receiver's
     /// Returns the goodput of a link with this rate. At least 2 bps are left.
     [[nodiscard]] double goodput_of(Bandwidth rate) const {
         return std::min(1.0, std::max(goodput, 2.0 / static_cast<double>(rate.bits_per_second)));

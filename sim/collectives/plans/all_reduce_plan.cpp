@@ -1,6 +1,8 @@
 #include "sim/collectives/plans/all_reduce_plan.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "sim/collectives/all_reduce.hpp"
@@ -64,6 +66,26 @@ PlanOfSize plan_for(const AllReducePlan& plan, int n, Bytes size) {
         own.plan.method = size <= most_bytes_doubled ? AllReduce::recursive_doubling
                                                      : AllReduce::halving_doubling;
     return own;
+}
+
+bool sums_in_series(const AllReducePlan& plan) {
+    switch (plan.method) {
+        case AllReduce::ring:
+        case AllReduce::recursive_doubling:
+        case AllReduce::halving_doubling:
+        case AllReduce::automatic:
+        case AllReduce::open_mpi:
+            return plan.cards == 1;
+        default:
+            return false;
+    }
+}
+
+Duration time_of_sums(const AllReducePlan& plan, int n, Bytes size, Bandwidth rate) {
+    PACELINE_CHECK(sums_in_series(plan), "sums are in series with the messages");
+    if (plan_for(plan, n, size).plan.method == AllReduce::recursive_doubling)
+        return (std::int64_t{std::bit_width(static_cast<unsigned>(n - 1))} * size) / rate;
+    return Bytes{size.count - size.count / n} / rate;
 }
 
 std::string_view name_of(const AllReducePlan& plan, Bytes size) {
@@ -138,7 +160,9 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
 
 Task<> all_reduce(const AllReducePlan& plan, const Rank& self, Bytes size) {
     const PlanOfSize chosen = plan_for(plan, self.size(), size);
-    Task<> messages = behind(self.network().simulation(), chosen.start_up,
+    const auto& sums = self.library().sums;
+    const Duration adding = sums ? time_of_sums(plan, self.size(), size, *sums) : Duration::zero();
+    Task<> messages = behind(self.network().simulation(), sum(chosen.start_up, adding),
                              messages_of(chosen.plan, self.with_cost(chosen.cost), chosen.size));
     if (!self.staging()) return messages;
     return staged(self, size, [size] { return size; }, std::move(messages));

@@ -19,6 +19,21 @@
 //                                                 NCCL chooses by size, ranks and machines
 //                                                 (nccl.hpp)
 //   in switch, in switches                        in_switches.hpp: of one machine, of several
+//
+// Sums on the host (Library::sums). A library that adds up on a processor core what its messages
+// bring awaits a block, adds it up and sends it on, as Open MPI's rings and Rabenseifner's
+// halving-doubling do (open-mpi/ompi @8efebee, coll_base_allreduce.c). So the sums are in series
+// with the messages, and as equal members add up at the same time, only their total matters:
+//
+//   T  =  A/R + messages      R: bytes of a sum per second
+//   A  =  S (n-1)/n           ring, halving-doubling
+//         S ceil(log2 n)      recursive doubling
+//
+// Two operands are read and one is written, so R is a third of what STREAM's triad moves on one
+// core: 19.9 GB/s on a Haswell E5-2690 v3 (J. McCalpin, community.intel.com, td-p/1126086) and 8.7
+// GB/s on an Ivy Bridge E5-2695 v2 (Puget Systems, HPC blog 596) give 6.6 and 2.9 GB/s. Members of
+// a machine have a core each. Slices that travel while others are added up (Gloo's ring), trees,
+// servers, hierarchies, and sums in switches or on devices have no such form.
 #pragma once
 
 #include <cstdint>
@@ -81,6 +96,12 @@ PlanOfSize plan_for(const AllReducePlan& plan, int n, Bytes size);
 
 /// Returns a literal, such as "ring all-reduce".
 std::string_view name_of(const AllReducePlan& plan, Bytes size);
+
+/// Returns whether sums of the host are in series with the messages of such an all-reduce.
+[[nodiscard]] bool sums_in_series(const AllReducePlan& plan);
+
+/// Returns the time in which each of n members adds up its part. Requires sums in series.
+[[nodiscard]] Duration time_of_sums(const AllReducePlan& plan, int n, Bytes size, Bandwidth rate);
 
 Task<> all_reduce(const AllReducePlan& plan, const Rank& self, Bytes size);
 

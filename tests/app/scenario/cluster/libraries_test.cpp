@@ -183,6 +183,38 @@ TEST_CASE("libraries: devices of a machine share the copies, as far as there are
     }
 }
 
+// n - 1 of n parts are added up; by doubling all of the vector, ceil(log2 n) times.
+TEST_CASE("libraries: sums of the host are in series with the messages, and in the closed form") {
+    const SmallStudy study(5, 2);
+    const std::string net = R"(workload={"gradient": "100MB", "step_time": "1ms"})";
+    const auto sums = [&](const std::string& algorithm) {
+        const Metrics plain = study.run({net, algorithm});
+        const Metrics m = study.run({net, algorithm, R"(cluster.library={"sums": "5GBps"})"});
+        CHECK(m.step_time_s.value() == Approx(m.model_step_time_s.value()).epsilon(1e-9));
+        return m.step_time_s.value() - plain.step_time_s.value();
+    };
+    CHECK(sums(R"(algorithm={"kind": "dense"})") == Approx(0.8 * 0.1 / 5));
+    CHECK(sums(R"(algorithm={"kind": "dense", "all_reduce": "halving-doubling"})") ==
+          Approx(0.8 * 0.1 / 5));
+    CHECK(sums(R"(algorithm={"kind": "dense", "all_reduce": "recursive-doubling"})") ==
+          Approx(3 * 0.1 / 5));
+    CHECK(sums(R"(algorithm={"kind": "sgd", "codec": "sign", "aggregation": "all-gather"})") == 0);
+}
+
+TEST_CASE("libraries: sums are refused where a member does not add up in series") {
+    const SmallStudy study(4, 1);
+    for (const char* how : {R"("tree")", R"({"kind": "pipelined-ring"})",
+                            R"({"kind": "double-tree"})", R"({"kind": "parameter-server"})"}) {
+        CAPTURE(how);
+        CHECK_THROWS_WITH_AS(
+            static_cast<void>(study.run(
+                {R"(cluster.library={"sums": "1GBps"})",
+                 fmt::format(R"(algorithm={{"kind": "dense", "all_reduce": {}}})", how)})),
+            doctest::Contains("cannot go with \"cluster.library.sums\": they are modeled for"),
+            ConfigError);
+    }
+}
+
 TEST_CASE("libraries: staging is refused where it is not modeled") {
     const SmallStudy study(4, 1);
     for (const char* algorithm : {R"({"kind": "dsgd", "mixing": {"kind": "ring"}})",
