@@ -1,6 +1,9 @@
 #include "sim/ahead/ring_times.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "sim/engine/check.hpp"
 
 namespace paceline {
 
@@ -10,22 +13,31 @@ using Ticks = std::int64_t;
 
 // Arrays of this many places fit into a first-level cache together.
 constexpr std::size_t block = 512;
+// Rounds that are taken while they are there.
+constexpr int most_at_once = 8;
 
 Ticks ticks(Time at) {
     return at.time_since_epoch().count();
 }
 
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define PACELINE_ALSO_AVX512 __attribute__((target_clones("arch=x86-64-v4", "default")))
+#else
+#define PACELINE_ALSO_AVX512
+#endif
+
 // drain = max(begin, begin of the next, drain before) + time, for places first .. last - 1.
-void drain_messages(const Ticks* __restrict begin, const Ticks* __restrict time,
-                    Ticks* __restrict drain, std::size_t first, std::size_t last) {
+PACELINE_ALSO_AVX512 void drain_messages(const Ticks* __restrict begin,
+                                         const Ticks* __restrict time, Ticks* __restrict drain,
+                                         std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i)
         drain[i] = std::max(std::max(begin[i], begin[i + 1]), drain[i]) + time[i];
 }
 
 // The round ends where the own message has drained, and that of the place before has arrived.
 // Requires first > 0.
-void end_rounds(const Ticks* __restrict drain, const Ticks* __restrict latency,
-                Ticks* __restrict begin, std::size_t first, std::size_t last) {
+PACELINE_ALSO_AVX512 void end_rounds(const Ticks* __restrict drain, const Ticks* __restrict latency,
+                                     Ticks* __restrict begin, std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i)
         begin[i] = std::max(drain[i], drain[i - 1] + latency[i - 1]);
 }
@@ -52,25 +64,52 @@ bool RingTimes::begin(const MessageRounds& rounds, const std::vector<Wire>& wire
     return true;
 }
 
-void RingTimes::take_round() {
-    std::vector<Ticks>& begins = begins_[static_cast<std::size_t>(round_) % width_];
-    begins[n_] = begins[0];
-    Ticks* const begin = begins.data();
-    Ticks* const drain = drain_.data();
+// A round needs what a place and both of its neighbors did in the round before. So a block of
+// places takes one round after the other, each a place further back than the last, and begins where
+// the block before it has ended. What lies around the end of the ring comes last.
+void RingTimes::take_rounds(int count) {
+    const auto k_of = [](int k) { return static_cast<std::size_t>(k); };
+    PACELINE_CHECK(count == 1 || n_ >= 2 * k_of(count), "the ends of the ring are apart");
+    std::array<Round, most_at_once> rounds;
+    for (int k = 0; k < count; ++k)
+        rounds[k_of(k)] = {begins_[k_of(round_ + k) % width_].data(),
+                           chunks_.longer_in(round_ + k)};
+    rounds[0].begin[n_] = rounds[0].begin[0];
     for (std::size_t from = 0; from < n_; from += block) {
         const std::size_t to = std::min(from + block, n_);
-        chunks_.for_each_range(round_, from, to,
-                               [&](const Ticks* time, std::size_t low, std::size_t high) {
-                                   drain_messages(begin, time, drain, low, high);
-                               });
-        end_rounds(drain, latency_.data(), begin, std::max<std::size_t>(from, 1), to);
+        for (std::size_t k = 0; k < k_of(count); ++k) {
+            const std::size_t low = from == 0 ? k : from - k;
+            drain_places(rounds[k], low, to - k);
+            end_places(rounds[k], from == 0 ? k + 1 : low, to - k);
+        }
     }
-    begin[0] = std::max(drain[0], drain[n_ - 1] + latency_[n_ - 1]);
-    ++round_;
+    for (std::size_t k = 0; k < k_of(count); ++k) {
+        Ticks* const begin = rounds[k].begin;
+        begin[n_] = begin[0];
+        drain_places(rounds[k], n_ - k, n_);
+        drain_places(rounds[k], 0, k);
+        end_places(rounds[k], n_ - k, n_);
+        end_places(rounds[k], 1, k + 1);
+        begin[0] = std::max(drain_[0], drain_[n_ - 1] + latency_[n_ - 1]);
+    }
+    round_ += count;
+}
+
+void RingTimes::drain_places(const Round& round, std::size_t first, std::size_t last) {
+    chunks_.for_each_range(round.longer, first, last,
+                           [&](const Ticks* time, std::size_t low, std::size_t high) {
+                               drain_messages(round.begin, time, drain_.data(), low, high);
+                           });
+}
+
+void RingTimes::end_places(const Round& round, std::size_t first, std::size_t last) {
+    end_rounds(drain_.data(), latency_.data(), round.begin, first, last);
 }
 
 bool RingTimes::run_on(int rounds) {
-    for (; rounds > 0 && round_ + 1 < rounds_->count; --rounds) take_round();
+    const int at_once = n_ >= 2 * std::size_t{most_at_once} ? most_at_once : 1;
+    rounds = std::min(rounds, rounds_->count - 1 - round_);
+    for (int taken = 0; rounds > 0; rounds -= taken) take_rounds(taken = std::min(rounds, at_once));
     return round_ + 1 >= rounds_->count;
 }
 
@@ -80,7 +119,7 @@ void RingTimes::run_to_end() {
     set_out_.resize(n_);
     for (std::size_t i = 0; i < n_; ++i)
         set_out_[i] = std::max({begins[i], begins[i + 1 < n_ ? i + 1 : 0], drain_[i]});
-    take_round();
+    take_rounds(1);
     for (int place = 0; place < rounds_->members; ++place) {
         const auto at = static_cast<std::size_t>(place);
         const std::size_t before = at > 0 ? at - 1 : n_ - 1;
@@ -96,7 +135,7 @@ void RingTimes::run_blocks_before(Time now, int rounds) {
         const int round = round_;
         const std::vector<Ticks> drain = drain_;
         const std::vector<std::vector<Ticks>> begins = begins_;
-        for (int i = 0; i < rounds && round_ < rounds_->count; ++i) take_round();
+        for (int i = 0; i < rounds && round_ < rounds_->count; ++i) take_rounds(1);
         const std::vector<Ticks>& ends = begins_[static_cast<std::size_t>(round_ - 1) % width_];
         if (*std::max_element(ends.begin(), ends.end() - 1) < ticks(now)) continue;
         round_ = round;

@@ -1,9 +1,9 @@
 // The recurrence of sim/ahead/message_rounds.hpp for chunks that all members of a ring pass on,
 // once all of them have entered: a few vector instructions per four messages.
 //
-// All members take a round at a time, so that a round is two passes over arrays by place.
+// All members take a few rounds at a time. A round is two passes over arrays by place.
 //
-// Memory: O(members x rounds in flight). Cost: about half a nanosecond per message.
+// Memory: O(members x rounds in flight). Cost: a quarter to half a nanosecond per message.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,15 @@ class RingTimes {
   private:
     using Ticks = std::int64_t;
 
-    void take_round();
+    // A round that is being taken.
+    struct Round {
+        Ticks* begin;
+        RingChunks::Longer longer;
+    };
+
+    void take_rounds(int count);
+    void drain_places(const Round& round, std::size_t first, std::size_t last);
+    void end_places(const Round& round, std::size_t first, std::size_t last);
     void run_blocks_before(Time now, int rounds);
 
     const MessageRounds* rounds_ = nullptr;
