@@ -15,7 +15,7 @@ class StageOfSteps {
   public:
     StageOfSteps(Worker& self, SynchronousStage stage)
         : self_(self),
-          into_forward_(stage.exchange.schedule.begin == Begin::into_forward),
+          into_forward_(stage.exchange->schedule.begin == Begin::into_forward),
           update_(std::move(stage.update)),
           exchange_(self, std::move(stage.exchange), std::move(stage.prepare)) {}
 
@@ -52,8 +52,8 @@ class StageOfSteps {
 
 }  // namespace
 
-Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate update,
-                         Preparation prepare) {
+Task<> synchronous_steps(Worker& self, SharedValue<ExchangeOptions> options,
+                         ReplicatedUpdate update, Preparation prepare) {
     StageOfSteps steps(self, {std::move(options), std::move(update), std::move(prepare)});
     while (self.begins_step()) co_await steps.step();
     co_await steps.arrive();
@@ -61,7 +61,7 @@ Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate
 
 Task<> synchronous_stages(Worker& self, std::int64_t steps, SynchronousStage warm_up,
                           SynchronousStage main) {
-    PACELINE_CHECK(warm_up.exchange.schedule.begin != Begin::into_forward,
+    PACELINE_CHECK(warm_up.exchange->schedule.begin != Begin::into_forward,
                    "the steps of a warm-up end with their exchange");
     StageOfSteps first(self, std::move(warm_up));
     StageOfSteps then(self, std::move(main));
