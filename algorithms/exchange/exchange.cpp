@@ -100,6 +100,7 @@ Task<> VectorExchange::encode(std::size_t i, Vector part) {
 std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& like) {
     auto pass = std::make_unique<Pass>(
         Pass{self_.step(), Vector::zero_like(like), 0, std::vector<Signal>(pieces_.size())});
+    pass->decodings.reserve(pieces_.size());
     for (int s = 0; s < options_->schedule.streams; ++s)
         pass->queues.push_back(std::make_unique<PieceQueue>(self_, options_->schedule.order, s));
     for (int s = 0; s < options_->schedule.streams; ++s)

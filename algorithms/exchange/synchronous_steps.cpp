@@ -20,8 +20,9 @@ class StageOfSteps {
           exchange_(self, std::move(stage.exchange), std::move(stage.prepare)) {}
 
     Task<> step() { return into_forward_ ? step_into_forward() : step_with_update(); }
+    // Not inlined, as the next one: few runs go into forward, and all would hold the frames.
     /// Waits for what is under way behind the last step.
-    Task<> arrive() {
+    [[gnu::noinline]] Task<> arrive() {
         if (into_forward_) co_await exchange_.arrive(behind());
     }
 
@@ -32,7 +33,7 @@ class StageOfSteps {
         self_.once(k, [&] { update_(k, self_.learning_rate(), aggregate); });
         co_await self_.update();
     }
-    Task<> step_into_forward() {
+    [[gnu::noinline]] Task<> step_into_forward() {
         const double next = self_.learning_rate();
         co_await exchange_.step_into_forward(self_.replicated_model(), behind());
         gamma_ = next;

@@ -67,8 +67,7 @@ PointResult failed_result(const Scenario& scenario, const char* why) {
     return result;
 }
 
-PointResult run_one(Pool& pool, std::size_t run, Progress* progress) {
-    const Scenario scenario = pool.runs.scenario(run);
+PointResult run_one(Pool& pool, std::size_t run, const Scenario& scenario, Progress* progress) {
     pool.threads.run_begins(scenario);
     const auto begin = std::chrono::steady_clock::now();
     PointResult result;
@@ -91,8 +90,9 @@ void run_until_none_left(Pool& pool, std::size_t thread) {
     while (!pool.stop.stop_requested()) {
         const std::optional<std::size_t> run = pool.exchange.next();
         if (!run) return;
-        Progress* const progress = pool.progress.begins(thread, *run);
-        PointResult result = run_one(pool, *run, progress);
+        const Scenario scenario = pool.runs.scenario(*run);
+        Progress* const progress = pool.progress.begins(thread, *run, scenario);
+        PointResult result = run_one(pool, *run, scenario, progress);
         pool.progress.ends(thread);
         if (pool.stop.stop_requested()) return;  // the run may be incomplete
         pool.exchange.finished(*run, std::move(result));

@@ -13,8 +13,10 @@ using Ticks = std::int64_t;
 
 // Arrays of this many places fit into a first-level cache together.
 constexpr std::size_t block = 512;
-// Rounds that are taken while they are there.
+// Rounds that are taken while they are there, in rings of so many members that the arrays are not
+// there anyway.
 constexpr int most_at_once = 8;
+constexpr std::size_t many = 2048;
 
 Ticks ticks(Time at) {
     return at.time_since_epoch().count();
@@ -86,10 +88,12 @@ void RingTimes::take_rounds(int count) {
     for (std::size_t k = 0; k < k_of(count); ++k) {
         Ticks* const begin = rounds[k].begin;
         begin[n_] = begin[0];
-        drain_places(rounds[k], n_ - k, n_);
-        drain_places(rounds[k], 0, k);
-        end_places(rounds[k], n_ - k, n_);
-        end_places(rounds[k], 1, k + 1);
+        if (k > 0) {
+            drain_places(rounds[k], n_ - k, n_);
+            drain_places(rounds[k], 0, k);
+            end_places(rounds[k], n_ - k, n_);
+            end_places(rounds[k], 1, k + 1);
+        }
         begin[0] = std::max(drain_[0], drain_[n_ - 1] + latency_[n_ - 1]);
     }
     round_ += count;
@@ -107,7 +111,7 @@ void RingTimes::end_places(const Round& round, std::size_t first, std::size_t la
 }
 
 bool RingTimes::run_on(int rounds) {
-    const int at_once = n_ >= 2 * std::size_t{most_at_once} ? most_at_once : 1;
+    const int at_once = n_ >= many ? most_at_once : 1;
     rounds = std::min(rounds, rounds_->count - 1 - round_);
     for (int taken = 0; rounds > 0; rounds -= taken) take_rounds(taken = std::min(rounds, at_once));
     return round_ + 1 >= rounds_->count;
