@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "sim/ahead/message_rounds.hpp"
@@ -14,9 +15,25 @@
 
 namespace paceline {
 
+/// Allocates whole cache lines, in which vector instructions read no value from two.
+template <class T>
+struct CacheLines {
+    using value_type = T;
+
+    static constexpr std::align_val_t line{64};
+
+    CacheLines() = default;
+    template <class Other>
+    explicit CacheLines(const CacheLines<Other>& /*other*/) {}
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
+    void deallocate(T* first, std::size_t /*n*/) { ::operator delete(first, line); }
+    bool operator==(const CacheLines&) const = default;
+};
+
 class RingChunks {
   public:
     using Ticks = std::int64_t;
+    using TicksOfPlaces = std::vector<Ticks, CacheLines<Ticks>>;  // [place]
 
     /// Times stay below this, so that no sum of two overflows.
     static constexpr Ticks most_ticks = std::int64_t{1} << 61U;
@@ -67,13 +84,13 @@ class RingChunks {
     [[nodiscard]] Duration on_wire(int place, int rounds, const Wire& wire) const;
 
   private:
-    [[nodiscard]] const std::vector<Ticks>& times_of(bool is_longer) const {
+    [[nodiscard]] const TicksOfPlaces& times_of(bool is_longer) const {
         return is_longer ? longer_times_ : times_;
     }
 
     const MessageRounds* rounds_ = nullptr;
-    std::vector<Ticks> times_;         // [place]: of the shorter size
-    std::vector<Ticks> longer_times_;  // of the longer one
+    TicksOfPlaces times_;         // of the shorter size
+    TicksOfPlaces longer_times_;  // of the longer one
 };
 
 }  // namespace paceline

@@ -40,7 +40,8 @@ class RingTimes {
     [[nodiscard]] const RingChunks& chunks() const { return chunks_; }
 
   private:
-    using Ticks = std::int64_t;
+    using Ticks = RingChunks::Ticks;
+    using TicksOfPlaces = RingChunks::TicksOfPlaces;
 
     // A round that is being taken.
     struct Round {
@@ -58,11 +59,11 @@ class RingTimes {
     std::size_t width_ = 1;
     int round_ = 0;
     bool ends_at_once_ = false;
-    std::vector<std::vector<Ticks>> begins_;  // [round % in_flight][place]; place n is place 0
-    std::vector<Ticks> drain_;
+    std::vector<TicksOfPlaces> begins_;  // [round % in_flight]; place n is place 0
+    TicksOfPlaces drain_;
     RingChunks chunks_;
-    std::vector<Ticks> latency_;
-    std::vector<Ticks> set_out_;  // in the last round
+    TicksOfPlaces latency_before_;  // of the wire that leads to the place
+    TicksOfPlaces set_out_;         // in the last round
 };
 
 }  // namespace paceline
