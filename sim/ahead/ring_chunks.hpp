@@ -7,33 +7,21 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <vector>
+
+#include <boost/align/aligned_allocator.hpp>
 
 #include "sim/ahead/message_rounds.hpp"
 #include "sim/network/wire.hpp"
 
 namespace paceline {
 
-/// Allocates whole cache lines, in which vector instructions read no value from two.
-template <class T>
-struct CacheLines {
-    using value_type = T;
-
-    static constexpr std::align_val_t line{64};
-
-    CacheLines() = default;
-    template <class Other>
-    explicit CacheLines(const CacheLines<Other>& /*other*/) {}
-    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
-    void deallocate(T* first, std::size_t /*n*/) { ::operator delete(first, line); }
-    bool operator==(const CacheLines&) const = default;
-};
-
 class RingChunks {
   public:
     using Ticks = std::int64_t;
-    using TicksOfPlaces = std::vector<Ticks, CacheLines<Ticks>>;  // [place]
+    /// By place, from the beginning of a cache line on: a vector that an instruction reads lies in
+    /// one.
+    using TicksOfPlaces = std::vector<Ticks, boost::alignment::aligned_allocator<Ticks, 64>>;
 
     /// Times stay below this, so that no sum of two overflows.
     static constexpr Ticks most_ticks = std::int64_t{1} << 61U;
