@@ -71,7 +71,8 @@ std::optional<std::string> build_id() {
             auto& found = *static_cast<std::optional<std::string>*>(result);
             for (const ElfW(Phdr) & part : std::span(object->dlpi_phdr, object->dlpi_phnum))
                 if (const auto* notes =
-                        reinterpret_cast<const unsigned char*>(object->dlpi_addr + part.p_vaddr);
+                        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+                    reinterpret_cast<const unsigned char*>(object->dlpi_addr + part.p_vaddr);
                     part.p_type == PT_NOTE && !found)
                     found = build_id_among({notes, part.p_memsz});
             return 1;

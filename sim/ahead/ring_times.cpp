@@ -36,7 +36,7 @@ PACELINE_ALSO_AVX512 void drain_messages(const Ticks* __restrict begin,
                                          const Ticks* __restrict time, Ticks* __restrict drain,
                                          std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i)
-        drain[i] = std::max(std::max(begin[i], begin[i + 1]), drain[i]) + time[i];
+        drain[i] = std::max({begin[i], begin[i + 1], drain[i]}) + time[i];
 }
 
 // The round ends where the own message has drained, and that of the place before has arrived. Reads
