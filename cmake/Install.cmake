@@ -1,8 +1,8 @@
 # Where `cmake --install build/release --prefix P` puts files, and what find_package(paceline) then finds:
 #
 #   component program:
-#   P/bin/paceline                  the program; it needs no other file of P
-#   P/lib/paceline                  the plugin for MPI, if it was built
+#   P/bin/paceline                  the program; it needs no other file of P but for the plugins
+#   P/lib/paceline                  the plugins for MPI and for `paceline explore`, if they were built
 #   P/share/paceline                the shipped scenarios, their schema, scripts that draw results, and the page of
 #                                   `paceline explore`, if `make explorer` has built it
 #   P/share/doc/paceline            license, changelog, docs
@@ -46,9 +46,11 @@ install(DIRECTORY analysis/plots/ DESTINATION "${shared}/plots" COMPONENT progra
 install(DIRECTORY scenarios/ DESTINATION "${PACELINE_SCENARIOS}" COMPONENT program)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
-if(TARGET paceline_mpi)
-    install(TARGETS paceline_mpi LIBRARY DESTINATION lib/paceline COMPONENT program)
-endif()
+foreach(plugin IN ITEMS paceline_explore paceline_mpi)
+    if(TARGET ${plugin})
+        install(TARGETS ${plugin} LIBRARY DESTINATION lib/paceline COMPONENT program)
+    endif()
+endforeach()
 
 # install_printed(<path below share> <arguments of paceline>): a file of what the program prints.
 function(install_printed path)

@@ -5,28 +5,55 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bench=build/release/bench
+paceline=build/release/paceline
 job=(97e6 1e9 50e-6) # bytes, bits per second, seconds of latency per link
 
-# measure RUNS COMMAND...: "<median CPU seconds> <peak KiB>". GNU time forks once more and so reports the peak of the
-# command alone: a process inherits the peak of the process it was forked from, and Python's is 14 MiB.
+# measure RUNS COMMAND...: "<median CPU seconds> <peak KiB>". The peak is that of one more run, under GNU time: a process
+# inherits the peak of the process it was forked from, and Python's is 14 MiB.
 measure() {
     python3 - "$@" <<'PYTHON'
 import os, statistics, subprocess, sys, tempfile
-cpu, peak = [], 0
+def cpu_of(command):
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status != 0:
+        sys.exit(f"{' '.join(command)} failed")
+    return usage.ru_utime + usage.ru_stime
+command = sys.argv[2:]
+cpu = statistics.median(cpu_of(command) for _ in range(int(sys.argv[1])))
 with tempfile.NamedTemporaryFile(mode="r") as kib:
-    for _ in range(int(sys.argv[1])):
-        child = subprocess.Popen(["/usr/bin/time", "-f", "%M", "-o", kib.name, *sys.argv[2:]], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        if status != 0:
-            sys.exit(f"{sys.argv[2]} failed")
-        cpu.append(usage.ru_utime + usage.ru_stime)
-        kib.seek(0)
-        peak = max(peak, int(kib.read()))
-print(f"{statistics.median(cpu):.4f} {peak}")
+    cpu_of(["/usr/bin/time", "-f", "%M", "-o", kib.name, *command])
+    print(f"{cpu:.4f} {int(kib.read())}")
 PYTHON
 }
 
-printf 'ring all-reduce of 97 MB on a star, ahead of the queue, and message by message: CPU s, peak MiB\n'
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+typed() { # typed RUNS LABEL COMMAND...
+    read -r ours ours_kib < <(measure "$1" "${@:3}")
+    printf '%-44s %8.4f s %6.1f MiB' "$2" "$ours" "$(python3 -c "print($ours_kib / 1024)")"
+}
+run() { # run RUNS LABEL SCENARIO OPTION...
+    typed "$1" "$2" "$paceline" run "$3" --quiet --force --jobs 1 --out "$out/results" "${@:4}"
+}
+printf 'what a user types: CPU s and peak memory of whole processes\n'
+typed 5 'paceline --version' "$paceline" --version && echo
+run 5 'two nodes, one step' bench/two_nodes.json && echo
+run 5 'ring of 97 MB, 1024 nodes' bench/ring.json
+if [[ -x $bench/simgrid_ring_all_reduce ]]; then
+    read -r theirs theirs_kib < <(measure 3 "$bench/simgrid_ring_all_reduce" 1024 "${job[@]}")
+    printf '   SimGrid %8.3f s %6.1f MiB   ratio %sx' "$theirs" "$((theirs_kib / 1024))" \
+        "$(python3 -c "print(f'{$theirs / $ours:.0f}')")"
+fi
+echo
+run 3 'the same, 65,536 nodes' bench/ring.json --set cluster.nodes=65536 && echo
+run 5 'bandwidth-what-if, 80 points' scenarios/bandwidth-what-if.json && echo
+run 3 '10,000 points of timing alone' bench/many_points.json && echo
+run 5 'hierarchical, 1024 devices, 8 to a card' bench/shared_cards.json && echo
+run 3 '1,000 steps in buckets, 1024 nodes, jitter' bench/thousand_steps.json && echo
+typed 3 'explain, ring of 4096 nodes' "$paceline" explain bench/explain_4096.json && echo
+
+printf '\nring all-reduce of 97 MB on a star, ahead of the queue, and message by message: CPU s, peak MiB\n'
 for nodes in 64 256 1024 4096 16384 65536; do
     runs=5
     if ((nodes > 4096)); then runs=3; fi
@@ -85,17 +112,6 @@ for job in "star ring 40" "star torus 20" "star exponential 4" "fat-tree ring 40
     read -r fabric graph steps <<<"$job"
     compare 3 neighbor_exchange "$graph on $fabric, $steps steps" 0 "$steps" 1024 1e6 10e9 0 "$fabric" "$graph"
 done
-
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-printf '\nwhole runs: CPU s, peak MiB, medians of 3\n'
-whole() { # whole LABEL COMMAND...
-    read -r ours ours_kib < <(measure 3 "${@:2}")
-    printf '%-28s paceline %8.3f s %6.1f MiB\n' "$1" "$ours" "$((ours_kib / 1024))"
-}
-whole "bandwidth what-if" build/release/paceline run scenarios/bandwidth-what-if.json --quiet --force --out "$out/what-if"
-whole "explain, 4096 nodes" build/release/paceline explain bench/explain_4096.json
-whole "1,000 steps, 1024 nodes" build/release/paceline run bench/thousand_steps.json --quiet --force --jobs 1 --out "$out/steps"
 
 printf '\nthe DGC study, 84 points: wall-clock s, median of 5\n'
 for jobs in 1 2; do

@@ -45,7 +45,8 @@ carry() {
 make_debian_package() {
     local depends release next
     touch "$stage/debian/control"
-    depends=$(cd "$stage" && dpkg-shlibdeps -O -e program/bin/paceline -e "$(echo "$module"/_engine*.so)" 2>/dev/null)
+    depends=$(cd "$stage" && dpkg-shlibdeps -O -e program/bin/paceline -e program/lib/paceline/paceline_explore.so \
+        -e "$(echo "$module"/_engine*.so)" 2>/dev/null)
     release=+deb$(cut -d . -f 1 /etc/debian_version)
     next=$("$python" -c 'import sys; print(f"python3 (>= 3.{sys.version_info[1]}), python3 (<< 3.{sys.version_info[1] + 1})")')
     (cd "$build" && cpack -D CPACK_PACKAGE_VERSION="$version$release" \
@@ -57,6 +58,7 @@ make_debian_package() {
 make_archive() {
     local glibc name
     carry - "$stage/program/bin/paceline" "$stage/program/lib/paceline"
+    carry - "$stage/program/lib/paceline/paceline_explore.so" "$stage/program/lib/paceline"
     glibc=$(grep -aohE -d skip 'GLIBC_2\.[0-9]+' "$stage"/program/{bin,lib/paceline}/* | sort -uV | tail -n 1)
     name=paceline-$version-${glibc/GLIBC_/glibc}-$machine
     tar -C "$stage" --transform "s,^program,$name," --owner=0 --group=0 --sort=name -czf "$out/$name.tar.gz" program
@@ -69,10 +71,10 @@ make_wheel() {
     mkdir -p "$wheel/paceline-$version.dist-info"
     cp -r "$module" "$wheel/paceline"
     find "$wheel" -name __pycache__ -exec rm -r {} +
-    carry 'lib(stdc\+\+|gcc_s)' "$(echo "$wheel"/paceline/_engine*.so)" "$wheel/paceline/lib"
+    for own in "$wheel"/paceline/*.so; do carry 'lib(stdc\+\+|gcc_s)' "$own" "$wheel/paceline/lib"; done
     for library in "$wheel"/paceline/lib/*.so*; do
         own=$(basename "$library" | sed 's/\.so/-paceline.so/')
-        patchelf --replace-needed "$(basename "$library")" "$own" "$wheel"/paceline/{lib/*.so*,_engine*.so}
+        patchelf --replace-needed "$(basename "$library")" "$own" "$wheel"/paceline/{lib/,}*.so*
         patchelf --set-soname "$own" "$library"
         mv "$library" "$wheel/paceline/lib/$own"
     done

@@ -71,11 +71,13 @@ Duration encoding_time(const Compressor& compressor, const CodingCost& cost, con
                        std::int64_t extra) {
     if (cost.measured)
         return cost.measured->encode.of(encoded_tensors(layout), encoded_entries(layout));
-    return coding_time(cost, compressor.encode + extra, encoded_entries(layout));
+    const std::int64_t passes = compressor.encode + extra;
+    return passes == 0 ? Duration::zero() : coding_time(cost, passes, encoded_entries(layout));
 }
 
 Duration decoding_time(const Compressor& compressor, const CodingCost& cost, const Layout& layout,
                        std::int64_t messages) {
+    if (compressor.decode == 0 && !cost.measured) return Duration::zero();
     std::int64_t held = 0;
     for (const Tensor& tensor : layout.tensors())
         if (!tensor.left_out) held += compressor.held(tensor);

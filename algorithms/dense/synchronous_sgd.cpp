@@ -1,18 +1,16 @@
 #include "algorithms/dense/synchronous_sgd.hpp"
 
-#include <utility>
-
 #include "algorithms/exchange/synchronous_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 
-Task<> synchronous_sgd(Worker& self, SynchronousSgdOptions options) {
+Task<> synchronous_sgd(Worker& self, SharedValue<SynchronousSgdOptions> options) {
     Vector& x = self.replicated_model();
     Vector& m = self.replicated("momentum");
-    co_await synchronous_steps(self, std::move(options.exchange),
+    co_await synchronous_steps(self, options.part(&SynchronousSgdOptions::exchange),
                                [&](std::int64_t, double gamma, const Vector& mean) {
-                                   momentum_step(options.rule, gamma, mean, m, x);
+                                   momentum_step(options->rule, gamma, mean, m, x);
                                });
 }
 

@@ -26,6 +26,7 @@
 
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/optimizers/momentum.hpp"
+#include "sim/engine/shared_value.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -37,6 +38,6 @@ struct SynchronousSgdOptions {
     MomentumRule rule{};
 };
 
-Task<> synchronous_sgd(Worker& self, SynchronousSgdOptions options);
+Task<> synchronous_sgd(Worker& self, SharedValue<SynchronousSgdOptions> options);
 
 }  // namespace paceline

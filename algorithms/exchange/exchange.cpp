@@ -55,37 +55,38 @@ struct VectorExchange::Pass {
     std::vector<Pending<>> streams{};
 };
 
-VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare,
-                               const std::string& name, const MakeCoder& make)
+VectorExchange::VectorExchange(Worker& self, SharedValue<ExchangeOptions> options,
+                               Preparation prepare, const std::string& name, const MakeCoder& make)
     : self_(self),
       options_(std::move(options)),
       prepare_(std::move(prepare)),
-      pieces_(pieces_of(self, options_.schedule, options_.codec.leave_out)) {
-    make_coders(name, make);
+      name_(name),
+      pieces_(pieces_of(self, options_->schedule, options_->codec.leave_out)) {
+    if (make || !averages_at_once()) make_coders(make);
 }
 
-VectorExchange::VectorExchange(Worker& self, ExchangeOptions options, std::vector<Piece> pieces,
-                               const std::string& name)
-    : self_(self), options_(std::move(options)), pieces_(std::move(pieces)) {
-    make_coders(name, {});
+VectorExchange::VectorExchange(Worker& self, SharedValue<ExchangeOptions> options,
+                               std::vector<Piece> pieces, const std::string& name)
+    : self_(self), options_(std::move(options)), name_(name), pieces_(std::move(pieces)) {
+    make_coders({});
 }
 
-void VectorExchange::make_coders(const std::string& name, const MakeCoder& make) {
+void VectorExchange::make_coders(const MakeCoder& make) {
     coders_.reserve(pieces_.size());
     for (const Piece& piece : pieces_)
-        coders_.push_back(coder_of(self_, options_, piece, name, make));
+        coders_.push_back(coder_of(self_, *options_, piece, name_, make));
 }
 
 VectorExchange::~VectorExchange() = default;
 
 // The mean gradient of equal replicas can be formed from all batches at once.
 bool VectorExchange::averages_at_once() const {
-    const auto* const compressor = std::get_if<Compressor>(&options_.codec.coder);
-    return compressor != nullptr && compressor->lossless && !options_.codec.error_feedback &&
-           !prepare_.make && options_.schedule.whole && !options_.schedule.partition &&
-           options_.schedule.begin == Begin::after_backward &&
-           options_.aggregation.kind == Aggregation::all_reduce &&
-           options_.aggregation.machines == ByMachine::flat;
+    const auto* const compressor = std::get_if<Compressor>(&options_->codec.coder);
+    return compressor != nullptr && compressor->lossless && !options_->codec.error_feedback &&
+           !prepare_.make && options_->schedule.whole && !options_->schedule.partition &&
+           options_->schedule.begin == Begin::after_backward &&
+           options_->aggregation.kind == Aggregation::all_reduce &&
+           options_->aggregation.machines == ByMachine::flat;
 }
 
 Task<> VectorExchange::encode(std::size_t i, Vector part) {
@@ -99,23 +100,25 @@ Task<> VectorExchange::encode(std::size_t i, Vector part) {
 std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& like) {
     auto pass = std::make_unique<Pass>(
         Pass{self_.step(), Vector::zero_like(like), 0, std::vector<Signal>(pieces_.size())});
-    for (int s = 0; s < options_.schedule.streams; ++s)
-        pass->queues.push_back(std::make_unique<PieceQueue>(self_, options_.schedule.order, s));
-    for (int s = 0; s < options_.schedule.streams; ++s)
+    pass->decodings.reserve(pieces_.size());
+    for (int s = 0; s < options_->schedule.streams; ++s)
+        pass->queues.push_back(std::make_unique<PieceQueue>(self_, options_->schedule.order, s));
+    for (int s = 0; s < options_->schedule.streams; ++s)
         pass->streams.push_back(self_.start(carry(*pass, s)));
     return pass;
 }
 
 // A communication stream: carries its pieces, one at a time.
 Task<> VectorExchange::carry(Pass& pass, int stream) {
-    const auto mine = std::ranges::count_if(
-        pieces_, [&](const Piece& piece) { return stream_of(options_.schedule, piece) == stream; });
+    const auto mine = std::ranges::count_if(pieces_, [&](const Piece& piece) {
+        return stream_of(options_->schedule, piece) == stream;
+    });
     for (std::int64_t k = 0; k < mine; ++k) {
         PieceQueue& queue = *pass.queues[static_cast<std::size_t>(stream)];
         const std::size_t i = queue.is_in_order() ? co_await queue.next() : co_await queue.take();
         Vector mean = co_await coders_[i]->travel();
         pass.arrived.emplace_back(i, std::move(mean));
-        if (options_.schedule.begin == Begin::in_phases && pass.arrived.size() < pieces_.size())
+        if (options_->schedule.begin == Begin::in_phases && pass.arrived.size() < pieces_.size())
             continue;
         for (auto& [piece, its_mean] : std::exchange(pass.arrived, {}))
             pass.decodings.push_back(self_.start(decode(pass, piece, std::move(its_mean))));
@@ -133,19 +136,26 @@ Task<> VectorExchange::all_decoded(Pass& pass) {
 }
 
 Task<Vector> VectorExchange::aggregate(Vector v) {
+    if (coders_.empty()) make_coders({});
+    return pieces_.size() == 1 ? aggregate_whole(std::move(v)) : aggregate_pieces(std::move(v));
+}
+
+Task<Vector> VectorExchange::aggregate_whole(Vector v) {
     ExchangeToCome to_come = self_.exchange_to_come();
-    if (pieces_.size() == 1) {
-        co_await encode(0, part_of(v, pieces_[0]));
-        if (coders_[0]->has_one_round()) to_come.begins_its_last_round();
-        Vector mean = co_await coders_[0]->travel();
-        co_await coders_[0]->decode();
-        co_return mean;
-    }
+    co_await encode(0, part_of(v, pieces_[0]));
+    if (coders_[0]->has_one_round()) to_come.begins_its_last_round();
+    Vector mean = co_await coders_[0]->travel();
+    co_await coders_[0]->decode();
+    co_return mean;
+}
+
+Task<Vector> VectorExchange::aggregate_pieces(Vector v) {
+    ExchangeToCome to_come = self_.exchange_to_come();
     const std::unique_ptr<Pass> pass = begin_pass(v);
     const auto release = [&](std::size_t i) {
-        pass->queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))]->put(i);
+        pass->queues[static_cast<std::size_t>(stream_of(options_->schedule, pieces_[i]))]->put(i);
     };
-    const bool in_phases = options_.schedule.begin == Begin::in_phases;
+    const bool in_phases = options_->schedule.begin == Begin::in_phases;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
         co_await encode(i, part_of(v, pieces_[i]));
         if (!in_phases) release(i);
@@ -156,11 +166,17 @@ Task<Vector> VectorExchange::aggregate(Vector v) {
 }
 
 Task<Vector> VectorExchange::mean_gradient(const Vector& x) {
-    if (averages_at_once()) {
-        co_return co_await self_.mean_gradient(x, options_.aggregation.all_reduce);
-    }
-    if (waits_for_backward(options_.schedule.begin))
-        co_return co_await aggregate(co_await self_.gradient(x));
+    if (averages_at_once()) return self_.mean_gradient(x, options_->aggregation.all_reduce);
+    return waits_for_backward(options_->schedule.begin) ? mean_gradient_behind_backward(x)
+                                                        : mean_gradient_beside_backward(x);
+}
+
+Task<Vector> VectorExchange::mean_gradient_behind_backward(const Vector& x) {
+    Vector own = co_await self_.gradient(x);
+    co_return co_await aggregate(std::move(own));
+}
+
+Task<Vector> VectorExchange::mean_gradient_beside_backward(const Vector& x) {
     Backward backward = self_.backward(x);
     const std::unique_ptr<Pass> pass = begin_pass(x);
     co_await exchange_beside(*pass, backward);
@@ -175,7 +191,7 @@ Task<> VectorExchange::exchange_beside(Pass& pass, Backward& backward) {
         if (bucket != pieces_[i].bucket) co_await backward.completed(pieces_[i].bucket);
         bucket = pieces_[i].bucket;
         co_await encode(i, part_of(backward.gradient(), pieces_[i]));
-        pass.queues[static_cast<std::size_t>(stream_of(options_.schedule, pieces_[i]))]->put(i);
+        pass.queues[static_cast<std::size_t>(stream_of(options_->schedule, pieces_[i]))]->put(i);
     }
 }
 

@@ -41,6 +41,7 @@
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/exchange/piece.hpp"
 #include "models/tensors/vector.hpp"
+#include "sim/engine/shared_value.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/engine/task.hpp"
 
@@ -64,11 +65,11 @@ class VectorExchange {
     /// Requires that the worker outlives the exchange. `name` tells apart the exchanges of an
     /// algorithm that has several. `make` makes the coders of pieces that travel flat; empty:
     /// make_coder.
-    VectorExchange(Worker& self, ExchangeOptions options, Preparation prepare = {},
+    VectorExchange(Worker& self, SharedValue<ExchangeOptions> options, Preparation prepare = {},
                    const std::string& name = {}, const MakeCoder& make = {});
     /// The same for a vector of these pieces, which is not the whole model: a fragment, or a
     /// selection.
-    VectorExchange(Worker& self, ExchangeOptions options, std::vector<Piece> pieces,
+    VectorExchange(Worker& self, SharedValue<ExchangeOptions> options, std::vector<Piece> pieces,
                    const std::string& name);
     ~VectorExchange();
     VectorExchange(const VectorExchange&) = delete;
@@ -91,8 +92,12 @@ class VectorExchange {
   private:
     struct Pass;
 
-    void make_coders(const std::string& name, const MakeCoder& make);
+    void make_coders(const MakeCoder& make);
     [[nodiscard]] bool averages_at_once() const;
+    Task<Vector> mean_gradient_behind_backward(const Vector& x);
+    Task<Vector> mean_gradient_beside_backward(const Vector& x);
+    Task<Vector> aggregate_whole(Vector v);
+    Task<Vector> aggregate_pieces(Vector v);
     Task<> encode(std::size_t i, Vector part);
     Task<> exchange_beside(Pass& pass, Backward& backward);
     Task<> carry(Pass& pass, int stream);
@@ -102,11 +107,12 @@ class VectorExchange {
     Task<> all_decoded(Pass& pass);
 
     Worker& self_;
-    ExchangeOptions options_;
+    SharedValue<ExchangeOptions> options_;
     Preparation prepare_;
+    std::string name_;
     std::vector<Piece> pieces_;
-    std::vector<CoderPtr> coders_;
-    std::unique_ptr<Pass> last_;  // into forward: of the step before
+    std::vector<CoderPtr> coders_;  // made when they are needed, if the mean is formed at once
+    std::unique_ptr<Pass> last_;    // into forward: of the step before
     std::int64_t updated_entries_ = 0;
 };
 

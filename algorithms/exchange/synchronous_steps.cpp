@@ -15,13 +15,14 @@ class StageOfSteps {
   public:
     StageOfSteps(Worker& self, SynchronousStage stage)
         : self_(self),
-          into_forward_(stage.exchange.schedule.begin == Begin::into_forward),
+          into_forward_(stage.exchange->schedule.begin == Begin::into_forward),
           update_(std::move(stage.update)),
           exchange_(self, std::move(stage.exchange), std::move(stage.prepare)) {}
 
     Task<> step() { return into_forward_ ? step_into_forward() : step_with_update(); }
+    // Not inlined, as the next one: few runs go into forward, and all would hold the frames.
     /// Waits for what is under way behind the last step.
-    Task<> arrive() {
+    [[gnu::noinline]] Task<> arrive() {
         if (into_forward_) co_await exchange_.arrive(behind());
     }
 
@@ -32,7 +33,7 @@ class StageOfSteps {
         self_.once(k, [&] { update_(k, self_.learning_rate(), aggregate); });
         co_await self_.update();
     }
-    Task<> step_into_forward() {
+    [[gnu::noinline]] Task<> step_into_forward() {
         const double next = self_.learning_rate();
         co_await exchange_.step_into_forward(self_.replicated_model(), behind());
         gamma_ = next;
@@ -52,8 +53,8 @@ class StageOfSteps {
 
 }  // namespace
 
-Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate update,
-                         Preparation prepare) {
+Task<> synchronous_steps(Worker& self, SharedValue<ExchangeOptions> options,
+                         ReplicatedUpdate update, Preparation prepare) {
     StageOfSteps steps(self, {std::move(options), std::move(update), std::move(prepare)});
     while (self.begins_step()) co_await steps.step();
     co_await steps.arrive();
@@ -61,7 +62,7 @@ Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate
 
 Task<> synchronous_stages(Worker& self, std::int64_t steps, SynchronousStage warm_up,
                           SynchronousStage main) {
-    PACELINE_CHECK(warm_up.exchange.schedule.begin != Begin::into_forward,
+    PACELINE_CHECK(warm_up.exchange->schedule.begin != Begin::into_forward,
                    "the steps of a warm-up end with their exchange");
     StageOfSteps first(self, std::move(warm_up));
     StageOfSteps then(self, std::move(main));

@@ -18,6 +18,7 @@
 
 #include "algorithms/exchange/exchange.hpp"
 #include "algorithms/exchange/exchange_options.hpp"
+#include "sim/engine/shared_value.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -28,12 +29,12 @@ class Worker;
 using ReplicatedUpdate = std::function<void(std::int64_t k, double gamma, const Vector& aggregate)>;
 
 /// Trains the replicated model. The steps are the only updates of replicated state (Worker::once).
-Task<> synchronous_steps(Worker& self, ExchangeOptions options, ReplicatedUpdate update,
-                         Preparation prepare = {});
+Task<> synchronous_steps(Worker& self, SharedValue<ExchangeOptions> options,
+                         ReplicatedUpdate update, Preparation prepare = {});
 
 /// What the steps of a stage exchange, and what the aggregate does.
 struct SynchronousStage {
-    ExchangeOptions exchange{};
+    SharedValue<ExchangeOptions> exchange;
     ReplicatedUpdate update{};
     Preparation prepare{};
 };

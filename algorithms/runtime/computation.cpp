@@ -31,8 +31,8 @@ Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int6
     return {x.layout(), sum * (1.0 / all.workers)};  // the same bits as mean_of
 }
 
-// These two are not inlined: their frames would become part of a caller's, and frames above a
-// kilobyte leave the quick part of glibc's allocator.
+// These and write_due_checkpoint are not inlined: their frames would become part of a caller's, and
+// frames above a kilobyte leave the quick part of glibc's allocator.
 [[gnu::noinline]] Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
                                  std::function<void()> work) {
     const Resource::Lease device = co_await worker.device.acquire();
@@ -78,7 +78,7 @@ WorkOnDevice work_on_device(const SharedState& all, const WorkerState& worker, D
     return {worker.collectives, all.job.library.occupies, all.simulation().now(), alone};
 }
 
-Task<> write_due_checkpoint(SharedState& all, WorkerState& worker) {
+[[gnu::noinline]] Task<> write_due_checkpoint(SharedState& all, WorkerState& worker) {
     const Duration time = std::exchange(worker.checkpoint_due, Duration::zero());
     {
         InWait writing(all.observer(), all.host(worker.rank), WaitFor::checkpoint);

@@ -75,26 +75,23 @@ Task<Vector> plain_reduce_to_first(SharedState& all, const WorkerState& own, Ran
 }
 
 // The batches of all workers are evaluated at once, when the messages are through.
-Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x, AllReducePlan how) {
+Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x,
+                                 std::string_view name, CollectiveOfOwn messages) {
     const std::int64_t k = own.gradients;
     co_await compute(all, own, {Work::Kind::gradient, k}, gradient_time(all, own));
     ++own.gradients;
-    const Rank rank = next_rank(all, own, all.groups.everybody());
-    const Bytes size = all.weigh(x);
-    co_await plain_exchange(all, own, rank, name_of(how, size),
-                            behind_start_up(all, own, [how, size](const Rank& mine) {
-                                return all_reduce(how, mine, size);
-                            }));
+    Rank rank = next_rank(all, own, all.groups.everybody());
+    const Stream stream = rank.stream();
+    co_await plain_exchange(all, own, std::move(rank), name, std::move(messages));
     if (!x.has_values()) co_return x;
 
-    Round<Vector>& round =
-        all.values.vectors.at(rank.stream(), static_cast<std::size_t>(all.workers));
+    Round<Vector>& round = all.values.vectors.at(stream, static_cast<std::size_t>(all.workers));
     Vector mean = round.once([&](const auto&) {
         Vector formed = evaluate_mean_gradient(all, x, k);
         check_finite(formed, own.rank, k);
         return formed;
     });
-    all.values.vectors.leave(rank.stream());
+    all.values.vectors.leave(stream);
     co_return mean;
 }
 
@@ -172,7 +169,11 @@ Task<Vector> PlainCollectives::reduce_to_first(WorkerState& own, const GroupPtr&
 }
 
 Task<Vector> PlainCollectives::mean_gradient(WorkerState& own, Vector x, AllReducePlan how) {
-    return plain_mean_gradient(all_, own, std::move(x), how);
+    const Bytes size = all_.weigh(x);
+    return plain_mean_gradient(all_, own, std::move(x), name_of(how, size),
+                               behind_start_up(all_, own, [how, size](const Rank& mine) {
+                                   return all_reduce(how, mine, size);
+                               }));
 }
 
 Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,

@@ -18,12 +18,12 @@ namespace {
 
 struct PieceOfForm {
     std::size_t bucket;
-    Layout charged;
+    LayoutPtr charged;
 };
 
 std::vector<PieceOfForm> pieces_of_form(const ExchangeOptions& options, const StepModelInput& in) {
     const ExchangeSchedule& schedule = options.schedule;
-    const Layout charged = *with_left_out(in.layout, options.codec.leave_out);
+    const LayoutPtr charged = with_left_out(in.layout, options.codec.leave_out);
     const std::vector<Bucket>& buckets = in.timing.buckets;
     std::vector<PieceOfForm> pieces;
     if (schedule.whole && !schedule.partition) {
@@ -31,8 +31,8 @@ std::vector<PieceOfForm> pieces_of_form(const ExchangeOptions& options, const St
         return pieces;
     }
     for (std::size_t b = 0; b < buckets.size(); ++b) {
-        const std::int64_t begin = charged.offset(buckets[b].first);
-        const std::int64_t entries = charged.offset(buckets[b].first + buckets[b].count) - begin;
+        const std::int64_t begin = charged->offset(buckets[b].first);
+        const std::int64_t entries = charged->offset(buckets[b].first + buckets[b].count) - begin;
         std::int64_t parts = 1;
         if (schedule.partition) {
             const std::int64_t most =
@@ -40,8 +40,8 @@ std::vector<PieceOfForm> pieces_of_form(const ExchangeOptions& options, const St
             parts = std::max<std::int64_t>(1, entries / most + (entries % most > 0 ? 1 : 0));
         }
         for (std::int64_t i = 0; i < parts; ++i)
-            pieces.push_back({b, *part_of(charged, begin + entries * i / parts,
-                                          begin + entries * (i + 1) / parts)});
+            pieces.push_back({b, part_of(*charged, begin + entries * i / parts,
+                                         begin + entries * (i + 1) / parts)});
     }
     return pieces;
 }
@@ -147,7 +147,7 @@ bool takes_no_device(const std::vector<PieceStage>& stages) {
 }
 
 bool are_alike(const PieceOfForm& one, const PieceOfForm& other) {
-    return std::ranges::equal(one.charged.tensors(), other.charged.tensors(), {}, &Tensor::shape,
+    return std::ranges::equal(one.charged->tensors(), other.charged->tensors(), {}, &Tensor::shape,
                               &Tensor::shape);
 }
 
@@ -163,7 +163,7 @@ std::optional<Duration> streams_step_time(const ExchangeOptions& options, std::i
         in.network.staging || in.network.sums)
         return std::nullopt;
     const StepModelInput one = of_one_stream(in, static_cast<int>(streams));
-    const auto form = piece_form(options, pieces.front().charged, passes, one, density);
+    const auto form = piece_form(options, *pieces.front().charged, passes, one, density);
     if (!form || !takes_no_device(form->encode) || !takes_no_device(form->travel) ||
         !takes_no_device(form->decode))
         return std::nullopt;
@@ -175,8 +175,11 @@ std::optional<Duration> streams_step_time(const ExchangeOptions& options, std::i
 
 Bytes form_of_contribution(const ExchangeOptions& options, const Layout& layout, WireFormat wire,
                            int workers, double density) {
-    const Layout charged =
-        *with_left_out(std::make_shared<const Layout>(layout), options.codec.leave_out);
+    const auto& leave_out = options.codec.leave_out;
+    const LayoutPtr changed =
+        leave_out.empty() ? nullptr
+                          : with_left_out(std::make_shared<const Layout>(layout), leave_out);
+    const Layout& charged = changed ? *changed : layout;
     const auto& coder = options.codec.coder;
     if (const auto* const compressor = std::get_if<Compressor>(&coder))
         return form_of_packed(*compressor, charged, wire);
@@ -199,7 +202,7 @@ std::optional<Duration> exchange_step_time(const ExchangeOptions& options, std::
         return streams_step_time(options, passes, in, density, pieces);
     std::vector<ScheduledPiece> scheduled;
     for (const PieceOfForm& piece : pieces) {
-        const auto form = piece_form(options, piece.charged, passes, in, density);
+        const auto form = piece_form(options, *piece.charged, passes, in, density);
         if (!form) return std::nullopt;
         scheduled.push_back({piece.bucket, *form});
     }
@@ -249,7 +252,7 @@ std::int64_t exchange_messages(const ExchangeOptions& options, const StepModelIn
                                double density) {
     std::int64_t messages = 0;
     for (const PieceOfForm& piece : pieces_of_form(options, in))
-        messages += piece_messages(options, piece.charged, in, density);
+        messages += piece_messages(options, *piece.charged, in, density);
     return messages;
 }
 

@@ -23,10 +23,9 @@ constexpr const char* group_limit = "the limit of its control group";
 std::optional<std::int64_t> number_behind(const fs::path& file, const std::string& name) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
-        std::string first;
+        if (!line.starts_with(name + " ")) continue;
         std::int64_t number = 0;
-        if (words >> first && first == name && words >> number) return number;
+        if (std::istringstream(line.substr(name.size())) >> number) return number;
     }
     return std::nullopt;
 }
@@ -69,6 +68,7 @@ std::optional<Mount> mount_of(const Groups& groups, const fs::path& root) {
     for (std::string line; std::getline(in, line);) {
         const std::size_t dash = line.find(" - ");
         if (dash == std::string::npos) continue;
+        if (line.compare(dash + 3, groups.filesystem.size(), groups.filesystem) != 0) continue;
         std::istringstream before(line.substr(0, dash));
         std::istringstream after(line.substr(dash + 3));
         std::string ignored;

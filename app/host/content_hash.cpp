@@ -43,7 +43,7 @@ std::string content_hash(std::string_view content) {
 std::string content_hash_of(const std::filesystem::path& file) {
     ContentHash hash;
     std::ifstream in(file, std::ios::binary);
-    std::vector<char> piece(std::size_t{1} << 20U);
+    std::vector<char> piece(std::size_t{64} << 10U);
     while (in) {
         in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
         hash.add({piece.data(), static_cast<std::size_t>(in.gcount())});

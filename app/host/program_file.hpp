@@ -4,12 +4,17 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace paceline {
 
 /// Returns the file that this very code was loaded from, as an absolute path.
 std::filesystem::path program_file();
+
+/// Returns the hash of that file's contents that the linker has stored in it (its build ID), as hex
+/// digits; nothing if there is none.
+std::optional<std::string> build_id();
 
 /// A folder of files that come with the program.
 struct ShippedFolder {

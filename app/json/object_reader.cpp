@@ -37,8 +37,12 @@ auto parse_quantity(const Place& place, std::string_view what, std::string_view 
 }  // namespace
 
 Place Place::child(std::string_view key, const Json& value) const {
-    return {&value, file, path.empty() ? std::string(key) : fmt::format("{}.{}", path, key),
-            sources};
+    std::string below;
+    below.reserve(path.size() + 1 + key.size());
+    below += path;
+    if (!path.empty()) below += '.';
+    below += key;
+    return {&value, file, std::move(below), sources};
 }
 
 Place Place::element(std::size_t i) const {
@@ -69,14 +73,17 @@ ObjectReader::ObjectReader(Place place, Keys known) : place_(std::move(place)), 
         }
 }
 
-bool ObjectReader::has(std::string_view key) const {
+const Json* ObjectReader::find(std::string_view key) const {
     PACELINE_CHECK(std::ranges::find(known_, key) != known_.end(), "only known keys are read");
-    return place_.json->contains(key);
+    for (const auto& [name, value] : place_.json->get_ref<const Json::object_t&>())
+        if (name == key) return &value;
+    return nullptr;
 }
 
 std::optional<Place> ObjectReader::optional(std::string_view key) const {
-    if (!has(key)) return std::nullopt;
-    return place_.child(key, place_.json->at(std::string(key)));
+    const Json* const value = find(key);
+    if (value == nullptr) return std::nullopt;
+    return place_.child(key, *value);
 }
 
 Place ObjectReader::required(std::string_view key, std::string_view what) const {

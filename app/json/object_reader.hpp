@@ -53,7 +53,7 @@ class ObjectReader {
     /// Throws ConfigError unless `place` is an object all of whose keys are known.
     ObjectReader(Place place, Keys known);
 
-    [[nodiscard]] bool has(std::string_view key) const;
+    [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
     /// Throws if the key is missing; the message says what it is for.
     [[nodiscard]] Place required(std::string_view key, std::string_view what) const;
     [[nodiscard]] std::optional<Place> optional(std::string_view key) const;
@@ -63,6 +63,8 @@ class ObjectReader {
     void not_both(std::string_view first, std::string_view second) const;
 
   private:
+    [[nodiscard]] const Json* find(std::string_view key) const;
+
     Place place_;
     Keys known_;
 };

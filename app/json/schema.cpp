@@ -60,6 +60,73 @@ Nodes descend(const Json& schema, const Nodes& nodes, const std::string& key) {
     return below;
 }
 
+using KeysOfDefinitions = std::map<std::string_view, std::vector<std::string_view>, std::less<>>;
+
+// Reads the keys alone: every start needs them, and parsing the whole schema would take most of the
+// time of a small run. Requires valid JSON whose keys have no escapes.
+class KeyScanner {
+  public:
+    explicit KeyScanner(std::string_view text) : text_(text) {}
+
+    // Calls `see` with each key of the object that comes next. It may read the key's value.
+    template <class See>
+    void for_each_key(See see) {
+        at_ = text_.find('{', at_) + 1;
+        for (; text_[at_] != '}'; ++at_) {
+            if (text_[at_] != '"') continue;
+            const std::string_view key = string();
+            const std::size_t value = at_ = text_.find(':', at_) + 1;
+            see(key);
+            if (at_ == value) skip_value();
+            --at_;
+        }
+        ++at_;
+    }
+
+  private:
+    // Returns the string that begins here, and goes on behind it.
+    std::string_view string() {
+        const std::size_t begin = ++at_;
+        at_ = text_.find('"', at_);
+        while (text_[at_ - 1] == '\\' && is_escaped(at_)) at_ = text_.find('"', at_ + 1);
+        return text_.substr(begin, at_++ - begin);
+    }
+    [[nodiscard]] bool is_escaped(std::size_t at) const {
+        const std::size_t before = text_.find_last_not_of('\\', at - 1);
+        return (at - before) % 2 == 0;
+    }
+    // Goes on to the comma or brace behind the value.
+    void skip_value() {
+        for (int depth = 0;; ++at_) {
+            const char c = text_[at_];
+            if (depth == 0 && (c == ',' || c == '}')) return;
+            if (c == '{' || c == '[') ++depth;
+            if (c == '}' || c == ']') --depth;
+            if (c != '"') continue;
+            string();
+            --at_;
+        }
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+KeysOfDefinitions keys_of_definitions(std::string_view schema) {
+    KeysOfDefinitions all;
+    KeyScanner scanner(schema);
+    scanner.for_each_key([&](std::string_view part) {
+        if (part != "definitions") return;
+        scanner.for_each_key([&](std::string_view definition) {
+            scanner.for_each_key([&](std::string_view keyword) {
+                if (keyword != "properties") return;
+                scanner.for_each_key([&](std::string_view key) { all[definition].push_back(key); });
+            });
+        });
+    });
+    return all;
+}
+
 }  // namespace
 
 const Json& scenario_schema() {
@@ -69,14 +136,8 @@ const Json& scenario_schema() {
 }
 
 Keys definition_keys(std::string_view name) {
-    static const std::map<std::string, std::vector<std::string_view>, std::less<>> keys_of = [] {
-        std::map<std::string, std::vector<std::string_view>, std::less<>> all;
-        for (const auto& [definition, json] : scenario_schema().at("definitions").items())
-            if (json.contains("properties"))
-                for (const auto& [key, property] : json.at("properties").items())
-                    all[definition].push_back(key);
-        return all;
-    }();
+    static const KeysOfDefinitions keys_of =
+        keys_of_definitions(resource("scenarios/scenario.schema.json"));
     const auto found = keys_of.find(name);
     PACELINE_CHECK(found != keys_of.end(), "the schema defines every object that is read");
     return found->second;

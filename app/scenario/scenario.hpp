@@ -27,9 +27,11 @@ struct Price {
     double down_per_gb = 0;
 };
 
+inline constexpr std::uint64_t default_seed = 1;
+
 struct Scenario {
     std::string job = "main";  // its name, if there are several jobs
-    std::uint64_t seed = 1;
+    std::uint64_t seed = default_seed;
     ClusterChoice cluster;
     Workload workload;
     AlgorithmChoice algorithm;

@@ -16,11 +16,16 @@ namespace paceline {
 
 namespace {
 
-Point make_point(const StudyPlan& plan, std::size_t number) {
+Json resolve(const StudyPlan& plan, const std::vector<std::size_t>& choice) {
     PlanFaults wrong;
-    const std::vector<std::size_t> choice = plan.sweep.choice(number);
-    const Json resolved = resolve_point(plan, choice, wrong);
+    Json resolved = resolve_point(plan, choice, wrong);
     if (!wrong.faults.empty()) throw ConfigError(wrong.faults.front());
+    return resolved;
+}
+
+Point make_point(const StudyPlan& plan, std::size_t number) {
+    const std::vector<std::size_t> choice = plan.sweep.choice(number);
+    const Json resolved = resolve(plan, choice);
     Point point{choice, resolved_text(resolved), {}, number};
     try {
         point.scenario = read_scenario(resolved, plan.file, plan.sources);
@@ -56,6 +61,9 @@ Study read_study(const ScenarioText& scenario, const Settings& settings, const P
     }
     study.points = {
         plan->points, [plan](std::size_t number) { return make_point(*plan, number); },
+        [plan](std::size_t number) {
+            return resolved_text(resolve(*plan, plan->sweep.choice(number)));
+        },
         [plan](std::size_t number) { return Position{number, plan->sweep.choice(number)}; }};
     return study;
 }

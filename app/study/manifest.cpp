@@ -7,6 +7,7 @@
 
 #include "app/host/commit.hpp"
 #include "app/host/version.hpp"
+#include "app/json/object_reader.hpp"
 #include "app/study/point_key.hpp"
 
 namespace paceline {
@@ -35,15 +36,16 @@ std::string manifest_json(const Study& study, const std::vector<PointResult>& re
     for (std::size_t i = 0; i < results.size(); ++i) {
         const Metrics& m = results[i].metrics;
         if (m.outcome.empty()) continue;  // not run
-        const Point read = study.points[i];
+        Json scenario = Json::parse(study.points.resolved(i));
         Json point;
-        point["point"] = read.number;
+        point["point"] = study.points.position(i).number;
         point["outcome"] = m.outcome;
         if (!m.outcome_details.empty()) point["details"] = m.outcome_details;
-        point["seed"] = read.scenario.seed;
+        point["seed"] = scenario.contains("seed") ? whole_number(scenario.at("seed")).value_or(0)
+                                                  : std::int64_t{default_seed};
         point["wall_clock_s"] = results[i].wall_clock_s;
         point["events"] = m.events;
-        point["scenario"] = Json::parse(read.resolved);
+        point["scenario"] = std::move(scenario);
         json["points"].push_back(std::move(point));
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

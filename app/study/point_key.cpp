@@ -1,5 +1,6 @@
 #include "app/study/point_key.hpp"
 
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -14,7 +15,10 @@ namespace paceline {
 namespace fs = std::filesystem;
 
 const std::string& program_hash() {
-    static const std::string hash = content_hash_of(program_file());
+    static const std::string hash = [] {
+        const std::optional<std::string> id = build_id();
+        return id ? *id : content_hash_of(program_file());
+    }();
     return hash;
 }
 

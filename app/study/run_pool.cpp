@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -18,16 +18,19 @@ namespace paceline {
 
 namespace {
 
-// Limits the oneTBB pool to the threads that active loops leave over.
+// Limits the oneTBB pool to the threads that active loops leave over, once a run trains: nothing
+// else uses the pool, and setting a limit starts it.
 class SharedThreads {
   public:
-    explicit SharedThreads(const PoolSize& size) : loops_(size.loops), threads_(size.threads) {
-        limit();
+    explicit SharedThreads(const PoolSize& size) : loops_(size.loops), threads_(size.threads) {}
+    void run_begins(const Scenario& scenario) {
+        const std::scoped_lock lock(mutex_);
+        if (scenario.training && !limit_) limit();
     }
     void loop_ends() {
         const std::scoped_lock lock(mutex_);
         --loops_;
-        limit();
+        if (limit_) limit();
     }
 
   private:
@@ -36,14 +39,13 @@ class SharedThreads {
     void limit() {
         const std::size_t beside = threads_ > loops_ ? threads_ - loops_ : 0;
         limit_.reset();
-        limit_ = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
-                                                       1 + beside);
+        limit_.emplace(tbb::global_control::max_allowed_parallelism, 1 + beside);
     }
 
     std::mutex mutex_;
     std::size_t loops_;
     std::size_t threads_;
-    std::unique_ptr<tbb::global_control> limit_;
+    std::optional<tbb::global_control> limit_;
 };
 
 // State that the threads of a pool share.
@@ -65,8 +67,8 @@ PointResult failed_result(const Scenario& scenario, const char* why) {
     return result;
 }
 
-PointResult run_one(const Pool& pool, std::size_t run, Progress* progress) {
-    const Scenario scenario = pool.runs.scenario(run);
+PointResult run_one(Pool& pool, std::size_t run, const Scenario& scenario, Progress* progress) {
+    pool.threads.run_begins(scenario);
     const auto begin = std::chrono::steady_clock::now();
     PointResult result;
     try {
@@ -88,8 +90,9 @@ void run_until_none_left(Pool& pool, std::size_t thread) {
     while (!pool.stop.stop_requested()) {
         const std::optional<std::size_t> run = pool.exchange.next();
         if (!run) return;
-        Progress* const progress = pool.progress.begins(thread, *run);
-        PointResult result = run_one(pool, *run, progress);
+        const Scenario scenario = pool.runs.scenario(*run);
+        Progress* const progress = pool.progress.begins(thread, *run, scenario);
+        PointResult result = run_one(pool, *run, scenario, progress);
         pool.progress.ends(thread);
         if (pool.stop.stop_requested()) return;  // the run may be incomplete
         pool.exchange.finished(*run, std::move(result));
@@ -115,9 +118,10 @@ void run_side_by_side(const StudyRuns& runs, const PoolSize& size, const RunExch
     const std::stop_callback outer(stop, [&pool] { pool.stop.request_stop(); });
     const std::stop_callback inner(pool.stop.get_token(), [&progress] { progress.stop_all(); });
     {
-        std::vector<std::jthread> threads;
-        for (std::size_t i = 0; i < size.loops; ++i)
-            threads.emplace_back([&pool, i] { take_part(pool, i); });
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < size.loops; ++i)
+            others.emplace_back([&pool, i] { take_part(pool, i); });
+        take_part(pool, 0);
     }
     if (pool.failure) std::rethrow_exception(pool.failure);
 }

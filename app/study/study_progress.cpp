@@ -56,9 +56,8 @@ void StudyProgress::expects(const std::vector<std::size_t>& runs) {
     double sum = 0;
     std::size_t known = 0;
     for (const std::size_t run : runs) {
-        const Scenario& scenario = runs_.scenario(run);
-        expected_s_[run] = expected_seconds(scenario).value_or(0);
-        if (may_end_earlier(scenario)) may_end_earlier_.insert(run);
+        expected_s_[run] = runs_.expected(run).seconds.value_or(0);
+        if (runs_.expected(run).may_end_earlier) may_end_earlier_.insert(run);
         sum += expected_s_[run];
         if (expected_s_[run] > 0) ++known;
     }
@@ -69,8 +68,8 @@ void StudyProgress::expects(const std::vector<std::size_t>& runs) {
     }
 }
 
-Progress* StudyProgress::begins(std::size_t thread, std::size_t run) {
-    const double expected_sim_s = expected_sim_seconds(runs_.scenario(run)).value_or(0);
+Progress* StudyProgress::begins(std::size_t thread, std::size_t run, const Scenario& scenario) {
+    const double expected_sim_s = expected_sim_seconds(scenario).value_or(0);
     const std::scoped_lock lock(mutex_);
     Thread& self = threads_[thread];
     self.progress.events = 0;

@@ -51,7 +51,7 @@ class StudyProgress {
     [[nodiscard]] double expected_s(std::size_t run) const { return expected_s_[run]; }
     /// Called when a thread of this process begins a run. Returns where the run reports its
     /// progress.
-    Progress* begins(std::size_t thread, std::size_t run);
+    Progress* begins(std::size_t thread, std::size_t run, const Scenario& scenario);
     /// Called when the thread has left that run. A result, if there is one, goes to finished().
     void ends(std::size_t thread);
     /// Called when a run has finished, here or in another process.

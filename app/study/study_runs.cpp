@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "app/run/running_time.hpp"
 #include "app/study/baseline.hpp"
 
 namespace paceline {
@@ -17,8 +18,12 @@ bool reached_target(const PointResult& result) {
 }  // namespace
 
 StudyRuns::StudyRuns(const Study& study) : study_(study), keys_(study.file) {
+    const auto expect = [this](const Scenario& scenario) {
+        expected_.push_back({expected_seconds(scenario), may_end_earlier(scenario)});
+    };
     std::map<std::string, std::size_t> known;
     for (const Point& point : study.points) {
+        expect(point.scenario);
         std::optional<std::size_t>& run = baseline_of_.emplace_back();
         if (!asks_for_baseline(point.scenario)) continue;
         std::string what = baseline_key(point);
@@ -26,6 +31,7 @@ StudyRuns::StudyRuns(const Study& study) : study_(study), keys_(study.file) {
         if (is_new) baselines_.push_back({baseline_of(point.scenario), found->first});
         run = found->second;
     }
+    for (const Baseline& baseline : baselines_) expect(baseline.scenario);
 }
 
 Scenario StudyRuns::scenario(std::size_t run) const {
@@ -35,7 +41,7 @@ Scenario StudyRuns::scenario(std::size_t run) const {
 
 std::string StudyRuns::key(std::size_t run) const {
     const std::scoped_lock lock(mutex_);
-    return run < points() ? keys_.key(study_.points[run].resolved)
+    return run < points() ? keys_.key(study_.points.resolved(run))
                           : keys_.key(baselines_[run - points()].resolved, "baseline");
 }
 

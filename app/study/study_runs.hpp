@@ -23,6 +23,12 @@ class StudyRuns {
     [[nodiscard]] const Study& study() const { return study_; }
     [[nodiscard]] std::size_t points() const { return study_.points.size(); }
     [[nodiscard]] std::size_t size() const { return points() + baselines_.size(); }
+    /// What is expected of a run (app/run/running_time.hpp).
+    struct Expected {
+        std::optional<double> seconds;
+        bool may_end_earlier;
+    };
+    [[nodiscard]] const Expected& expected(std::size_t run) const { return expected_[run]; }
     /// Reads the scenario of a run. Thread-safe.
     [[nodiscard]] Scenario scenario(std::size_t run) const;
     /// Returns the key of everything that determines the run's result. Thread-safe.
@@ -44,6 +50,7 @@ class StudyRuns {
     mutable std::mutex mutex_;
     mutable PointKeys keys_;
     std::vector<Baseline> baselines_;
+    std::vector<Expected> expected_;                       // [run]
     std::vector<std::optional<std::size_t>> baseline_of_;  // [point]: number of its run
 };
 

@@ -68,10 +68,10 @@ LayoutPtr with_left_out(const LayoutPtr& layout, const std::vector<TensorChoice>
 }
 
 LayoutPtr without_left_out(const LayoutPtr& layout) {
+    if (std::ranges::none_of(layout->tensors(), &Tensor::left_out)) return layout;
     std::vector<Tensor> kept;
     for (const Tensor& tensor : layout->tensors())
         if (!tensor.left_out) kept.push_back(tensor);
-    if (kept.size() == layout->tensors().size()) return layout;
     return std::make_shared<const Layout>(std::move(kept));
 }
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <boost/align/aligned_allocator.hpp>
+
 #include "sim/ahead/message_rounds.hpp"
 #include "sim/network/wire.hpp"
 
@@ -17,6 +19,9 @@ namespace paceline {
 class RingChunks {
   public:
     using Ticks = std::int64_t;
+    /// By place, from the beginning of a cache line on: a vector that an instruction reads lies in
+    /// one.
+    using TicksOfPlaces = std::vector<Ticks, boost::alignment::aligned_allocator<Ticks, 64>>;
 
     /// Times stay below this, so that no sum of two overflows.
     static constexpr Ticks most_ticks = std::int64_t{1} << 61U;
@@ -27,11 +32,21 @@ class RingChunks {
     bool begin(const MessageRounds& rounds, const std::vector<Wire>& wires, Time latest,
                Duration more);
 
+    /// Members first .. past-1, around the ring, have a chunk that is a byte longer. Whether the
+    /// slice of that round is longer for them (inner) and for the others (outer).
+    struct Longer {
+        std::size_t first;
+        std::size_t past;
+        bool inner;
+        bool outer;
+    };
+    [[nodiscard]] Longer longer_in(int round) const;
+
     /// Calls act(times, low, high) for ranges low .. high-1 of the members first .. last-1, where
-    /// times[p] is how long the message of member p in that round is on its wire.
+    /// times[p] is how long the message of member p in the round of `longer` is on its wire.
     template <class Act>
-    void for_each_range(int round, std::size_t first, std::size_t last, const Act& act) const {
-        const Longer longer = longer_in(round);
+    void for_each_range(const Longer& longer, std::size_t first, std::size_t last,
+                        const Act& act) const {
         const Ticks* const outer = times_of(longer.outer).data();
         const Ticks* const inner = times_of(longer.inner).data();
         const auto part = [&](const Ticks* times, std::size_t low, std::size_t high) {
@@ -57,22 +72,13 @@ class RingChunks {
     [[nodiscard]] Duration on_wire(int place, int rounds, const Wire& wire) const;
 
   private:
-    // Members first .. past-1, around the ring, have a chunk that is a byte longer. Whether the
-    // slice of that round is longer for them (inner) and for the others (outer).
-    struct Longer {
-        std::size_t first;
-        std::size_t past;
-        bool inner;
-        bool outer;
-    };
-    [[nodiscard]] Longer longer_in(int round) const;
-    [[nodiscard]] const std::vector<Ticks>& times_of(bool is_longer) const {
+    [[nodiscard]] const TicksOfPlaces& times_of(bool is_longer) const {
         return is_longer ? longer_times_ : times_;
     }
 
     const MessageRounds* rounds_ = nullptr;
-    std::vector<Ticks> times_;         // [place]: of the shorter size
-    std::vector<Ticks> longer_times_;  // of the longer one
+    TicksOfPlaces times_;         // of the shorter size
+    TicksOfPlaces longer_times_;  // of the longer one
 };
 
 }  // namespace paceline

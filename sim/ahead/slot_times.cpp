@@ -84,7 +84,7 @@ void SlotTimes::take_round() {
     Ticks* const drain = drain_.data();
     for (std::size_t from = 0; from < n_; from += places_at_once) {
         const std::size_t to = std::min(from + places_at_once, n_);
-        chunks_.for_each_range(round_, from, to,
+        chunks_.for_each_range(chunks_.longer_in(round_), from, to,
                                [&](const Ticks* time, std::size_t low, std::size_t high) {
                                    drain_granted(ready_at, free_at, back, time, drain, low, high);
                                });
@@ -127,7 +127,7 @@ EventRank SlotTimes::ends_by(int place) const {
 std::vector<SlotTimes::Ticks> SlotTimes::take_saturating_round() {
     std::vector<Ticks> set_out(n_);
     for (std::size_t i = 0; i < n_; ++i) set_out[i] = sets_out(i);
-    chunks_.for_each_range(round_, 0, n_,
+    chunks_.for_each_range(chunks_.longer_in(round_), 0, n_,
                            [&](const Ticks* time, std::size_t low, std::size_t high) {
                                for (std::size_t i = low; i < high; ++i)
                                    drain_[i] = sum(Duration{set_out[i]}, Duration{time[i]}).count();

@@ -96,7 +96,7 @@ class Patience {
 /// or another one than this program was built with.
 std::unique_ptr<Communicator> join_job();
 
-/// Returns the file that join_job loads MPI with, or "none" and why it cannot be loaded.
+/// Returns the file that join_job loads MPI with, or "none" and that it is not there.
 std::string mpi_there();
 
 }  // namespace paceline

@@ -42,7 +42,8 @@ struct CompressedRun : TrainingRun {
 struct DenseRun : TrainingRun {
     DenseRun(int nodes, MomentumRule rule, Job job) : TrainingRun(nodes, link, std::move(job)) {
         spawn_all([=](Worker& self) {
-            return synchronous_sgd(self, {dense_exchange(AllReduce::ring), rule});
+            return synchronous_sgd(self,
+                                   SynchronousSgdOptions{dense_exchange(AllReduce::ring), rule});
         });
         simulation.run();
     }

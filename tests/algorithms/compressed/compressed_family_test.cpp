@@ -92,7 +92,8 @@ Method compressed(Compressor compressor, bool feedback, AllReducePlan all_reduce
     const ExchangeOptions exchange = compressed_exchange(std::move(compressor), feedback,
                                                          {Duration{90}}, all_reduce, all_gather);
     return {
-        name, [=](Worker& self) { return synchronous_sgd(self, {exchange, {0.9}}); },
+        name,
+        [=](Worker& self) { return synchronous_sgd(self, SynchronousSgdOptions{exchange, {0.9}}); },
         [=](std::int64_t, const StepModelInput& in) { return compressed_step(exchange, 0, in); }};
 }
 

@@ -71,7 +71,7 @@ struct Quadratics {
 constexpr double beta = 0.8;
 
 Task<> replicated_momentum_sgd(Worker& self) {
-    co_await synchronous_sgd(self, {dense_exchange(AllReduce::ring), {beta}});
+    co_await synchronous_sgd(self, SynchronousSgdOptions{dense_exchange(AllReduce::ring), {beta}});
     self.model() = self.replicated_model();
 }
 

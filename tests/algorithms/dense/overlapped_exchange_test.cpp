@@ -34,8 +34,9 @@ AllReducePlan servers_on_workers(int servers) {
 struct OverlappedRun : TrainingRun {
     OverlappedRun(int nodes, const Link& link, AllReducePlan how, MomentumRule rule, Job job)
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all(
-            [=](Worker& self) { return synchronous_sgd(self, {overlapped_exchange(how), rule}); });
+        spawn_all([=](Worker& self) {
+            return synchronous_sgd(self, SynchronousSgdOptions{overlapped_exchange(how), rule});
+        });
     }
     [[nodiscard]] const Eigen::VectorXd& model() {
         return cluster.worker(0).replicated_model().values();
@@ -51,7 +52,9 @@ Duration time_of(int nodes, const Link& link, AllReducePlan how, Job job) {
 
 Duration time_of_dense(int nodes, const Link& link, AllReducePlan how, Job job) {
     TrainingRun run(nodes, link, std::move(job));
-    run.spawn_all([=](Worker& self) { return synchronous_sgd(self, {dense_exchange(how)}); });
+    run.spawn_all([=](Worker& self) {
+        return synchronous_sgd(self, SynchronousSgdOptions{dense_exchange(how)});
+    });
     run.simulation.run();
     return run.elapsed();
 }
@@ -128,7 +131,8 @@ TEST_CASE("overlapped SGD: with one bucket it is dense SGD, in every bit and to 
                 CAPTURE(momentum);
                 TrainingRun dense(n, wire, training_job(small_layout(), 10));
                 dense.spawn_all([=](Worker& self) {
-                    return synchronous_sgd(self, {dense_exchange(how), {momentum}});
+                    return synchronous_sgd(self,
+                                           SynchronousSgdOptions{dense_exchange(how), {momentum}});
                 });
                 dense.simulation.run();
 
@@ -149,7 +153,8 @@ TEST_CASE("overlapped SGD: buckets of any size leave the values of dense SGD as 
             CAPTURE(entries);
             TrainingRun dense(n, wire, training_job(layout, 10));
             dense.spawn_all([](Worker& self) {
-                return synchronous_sgd(self, {dense_exchange(AllReduce::ring), {0.9}});
+                return synchronous_sgd(
+                    self, SynchronousSgdOptions{dense_exchange(AllReduce::ring), {0.9}});
             });
             dense.simulation.run();
 
@@ -357,10 +362,11 @@ TEST_CASE("overlapped SGD: it sends the bytes of dense SGD") {
 TEST_CASE("overlapped SGD: a straggler's bucket holds up everyone's, and their backward goes on") {
     OverlappedRun run(2, wire, AllReduce::ring, {}, three_bucket_job(1));
     TrainingRun late(2, wire, three_bucket_job(1));
-    late.spawn(0, synchronous_sgd(late.cluster.worker(0), {overlapped_exchange({})}));
+    late.spawn(
+        0, synchronous_sgd(late.cluster.worker(0), SynchronousSgdOptions{overlapped_exchange({})}));
     late.spawn(1, [](Simulation& simulation, Worker& self) -> Task<> {
         co_await simulation.sleep(50ms);
-        co_await synchronous_sgd(self, {overlapped_exchange({})});
+        co_await synchronous_sgd(self, SynchronousSgdOptions{overlapped_exchange({})});
     }(late.simulation, late.cluster.worker(1)));
     late.simulation.run();
     run.simulation.run();

@@ -28,7 +28,8 @@ Eigen::VectorXd model_after(int nodes, Job job, const Algorithm& algorithm) {
 
 auto dense(double momentum) {
     return [=](Worker& w) {
-        return synchronous_sgd(w, {dense_exchange(AllReduce::ring), {momentum}});
+        return synchronous_sgd(w,
+                               SynchronousSgdOptions{dense_exchange(AllReduce::ring), {momentum}});
     };
 }
 auto lars(PmsgdLarsOptions options) {

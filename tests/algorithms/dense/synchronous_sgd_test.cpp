@@ -25,7 +25,9 @@ constexpr std::array sizes{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33};
 struct DenseRun : TrainingRun {
     DenseRun(int nodes, AllReducePlan how, MomentumRule rule, Job job)
         : TrainingRun(nodes, link, std::move(job)) {
-        spawn_all([=](Worker& self) { return synchronous_sgd(self, {dense_exchange(how), rule}); });
+        spawn_all([=](Worker& self) {
+            return synchronous_sgd(self, SynchronousSgdOptions{dense_exchange(how), rule});
+        });
         simulation.run();
     }
     [[nodiscard]] const Eigen::VectorXd& model() {

@@ -155,7 +155,7 @@ TEST_CASE("sgp: alone both are SGD with momentum, Nesterov, decay and clipping")
     const MomentumRule rule{0.9, true, 0.01, 2.0};
     const auto dense = [rule](Worker& self) -> Task<> {
         return [](Worker& w, MomentumRule r) -> Task<> {
-            co_await synchronous_sgd(w, {dense_exchange(AllReduce::ring), r});
+            co_await synchronous_sgd(w, SynchronousSgdOptions{dense_exchange(AllReduce::ring), r});
             w.model() = w.replicated_model();
         }(self, rule);
     };

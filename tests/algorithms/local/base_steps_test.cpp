@@ -74,8 +74,9 @@ TEST_CASE("base steps: DSGD with momentum is DmSGD") {
 TEST_CASE("base steps: all-reduce is dense SGD, on every worker") {
     const MomentumRule rule{0.9, true, 0.01};
     TrainingRun run(5, local_link, local_job(20, falling_rate));
-    run.spawn_all(
-        [=](Worker& w) { return synchronous_sgd(w, {dense_exchange(AllReduce::ring), rule}); });
+    run.spawn_all([=](Worker& w) {
+        return synchronous_sgd(w, SynchronousSgdOptions{dense_exchange(AllReduce::ring), rule});
+    });
     run.simulation.run();
 
     const Eigen::MatrixXd models =

@@ -33,7 +33,7 @@ inline Job local_job(std::int64_t steps, const Rate& rate, MixingSchedule mixing
 
 /// Dense SGD, with its one model copied to every worker.
 inline Task<> dense_on_all(Worker& self, MomentumRule rule) {
-    co_await synchronous_sgd(self, {dense_exchange(AllReduce::ring), rule});
+    co_await synchronous_sgd(self, SynchronousSgdOptions{dense_exchange(AllReduce::ring), rule});
     self.model() = self.replicated_model();
 }
 inline LocalAlgorithm of_dense(MomentumRule rule) {

@@ -80,7 +80,7 @@ Job failing_job(std::int64_t steps, const Absences& absences, OnDeath on_death,
 }
 
 WorkerProgram dense() {
-    return {[](Worker& worker) { return synchronous_sgd(worker, {}); }};
+    return {[](Worker& worker) { return synchronous_sgd(worker, SynchronousSgdOptions{}); }};
 }
 
 Duration ring(int nodes) {
@@ -232,7 +232,9 @@ TEST_CASE("go on: all survivors sum the same contributions in a step") {
     Absences absences = none(n);
     absences[1].push_back({at(500us)});  // in its first gradient
     FailingRun run(n, training_job(n, 6, absences), {[](Worker& worker) {
-                       return synchronous_sgd(worker, {.exchange = {}, .rule = {.momentum = 0.5}});
+                       return synchronous_sgd(
+                           worker,
+                           SynchronousSgdOptions{.exchange = {}, .rule = {.momentum = 0.5}});
                    }});
     run.to_the_end();
 
@@ -465,7 +467,7 @@ TEST_CASE("failures, property: with any absences a run ends, and is the same whe
             const bool local = rng() % 2 == 0;
             FailingRun run(n, std::move(job), {[local](Worker& worker) {
                                return local ? local_sgd(worker, {.period = 3})
-                                            : synchronous_sgd(worker, {});
+                                            : synchronous_sgd(worker, SynchronousSgdOptions{});
                            }});
             CHECK(run.to_the_end(at(10s)) == RunEnd::idle);
             CHECK(run.processes.finished());

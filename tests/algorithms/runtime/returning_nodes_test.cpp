@@ -211,7 +211,8 @@ SlowmoOptions over_all_reduce(double beta, Buffers buffers, bool average) {
 
 TEST_CASE("slowmo: over all-reduce, without slow momentum, it is dense SGD when nodes return") {
     Run dense(job_of(4, 40, away_twice()), {[](Worker& worker) {
-                  return synchronous_sgd(worker, {.exchange = {}, .rule = {.momentum = 0.5}});
+                  return synchronous_sgd(
+                      worker, SynchronousSgdOptions{.exchange = {}, .rule = {.momentum = 0.5}});
               }});
     const Duration elapsed = dense.to_the_end();
     const SlowmoOptions options = over_all_reduce(0, Buffers::maintain, false);

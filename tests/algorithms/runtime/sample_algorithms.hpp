@@ -33,11 +33,14 @@ inline constexpr unsigned sample_algorithms = 6;
 inline Task<> sample_algorithm(Worker& self, unsigned kind) {
     switch (kind % sample_algorithms) {
         case 0:
-            return synchronous_sgd(self, {dense_exchange(AllReduce::ring), {0.9}});
+            return synchronous_sgd(self,
+                                   SynchronousSgdOptions{dense_exchange(AllReduce::ring), {0.9}});
         case 1:
-            return synchronous_sgd(self, {dense_exchange(AllReduce::recursive_doubling), {}});
+            return synchronous_sgd(
+                self, SynchronousSgdOptions{dense_exchange(AllReduce::recursive_doubling), {}});
         case 2:
-            return synchronous_sgd(self, {dense_exchange(AllReduce::halving_doubling), {0.5}});
+            return synchronous_sgd(
+                self, SynchronousSgdOptions{dense_exchange(AllReduce::halving_doubling), {0.5}});
         case 3:
             return dsgd(self);
         case 4:

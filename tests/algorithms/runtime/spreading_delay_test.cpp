@@ -90,7 +90,8 @@ TEST_CASE("delays: in DSGD on a ring a slow gradient spreads one hop per step, u
 }
 
 TEST_CASE("delays: an all-reduce passes a delay on to all nodes at once") {
-    const Delays delays([](Worker& w) { return synchronous_sgd(w, {}); }, make_ring_mixing(n));
+    const Delays delays([](Worker& w) { return synchronous_sgd(w, SynchronousSgdOptions{}); },
+                        make_ring_mixing(n));
 
     for (int rank = 0; rank < n; ++rank)
         for (int k = 0; k < steps; ++k) {

@@ -62,7 +62,7 @@ Job slow_job(std::int64_t steps, StepFactor law) {
 TEST_CASE("time use: an all-reduce among equal workers waits for the network only") {
     // 104 bytes: each of 8 chunks has 13, so all are there at the same time.
     TrainingRun run(8, link, timing_job(small_layout(), 5));
-    run.spawn_all([](Worker& w) { return synchronous_sgd(w, {}); });
+    run.spawn_all([](Worker& w) { return synchronous_sgd(w, SynchronousSgdOptions{}); });
     run.simulation.run();
 
     for (int rank = 0; rank < 8; ++rank) {
@@ -76,7 +76,7 @@ TEST_CASE("time use: an all-reduce among equal workers waits for the network onl
 TEST_CASE("time use: workers that enter an all-reduce early wait for the last to enter") {
     constexpr int steps = 5;
     TrainingRun run(8, link, slow_job(steps, always_slow(4, {{2}, 1})));
-    run.spawn_all([](Worker& w) { return synchronous_sgd(w, {}); });
+    run.spawn_all([](Worker& w) { return synchronous_sgd(w, SynchronousSgdOptions{}); });
     run.simulation.run();
 
     for (int rank = 0; rank < 8; ++rank) {
@@ -230,10 +230,15 @@ struct Named {
 
 std::vector<Named> algorithms() {
     return {
-        {"dense", [](Worker& w) { return synchronous_sgd(w, {}); }},
+        {"dense", [](Worker& w) { return synchronous_sgd(w, SynchronousSgdOptions{}); }},
         {"dense, tree",
-         [](Worker& w) { return synchronous_sgd(w, {dense_exchange(AllReduce::tree)}); }},
-        {"overlapped", [](Worker& w) { return synchronous_sgd(w, {overlapped_exchange({})}); }},
+         [](Worker& w) {
+             return synchronous_sgd(w, SynchronousSgdOptions{dense_exchange(AllReduce::tree)});
+         }},
+        {"overlapped",
+         [](Worker& w) {
+             return synchronous_sgd(w, SynchronousSgdOptions{overlapped_exchange({})});
+         }},
         {"one-bit", [](Worker& w) { return one_bit_sgd(w, {}); }},
         {"dsgd", [](Worker& w) { return dsgd(w); }},
         {"dsgd-awc", [](Worker& w) { return dsgd_awc(w); }},

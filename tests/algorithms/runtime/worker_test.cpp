@@ -417,7 +417,7 @@ TEST_CASE("workers: a cluster may use fewer than all hosts") {
     TrainingRun some(5, {1_Gbps, 5us}, std::move(job));
     TrainingRun all(3, {1_Gbps, 5us}, timing_job(small_layout(), 4));
     for (TrainingRun* run : {&some, &all}) {
-        run->spawn_all([](Worker& self) { return synchronous_sgd(self, {}); });
+        run->spawn_all([](Worker& self) { return synchronous_sgd(self, SynchronousSgdOptions{}); });
         run->simulation.run();
     }
 

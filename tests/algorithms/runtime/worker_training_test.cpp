@@ -225,10 +225,11 @@ TEST_CASE(
     "charged layout: bytes and times are those of the published net, values the worker's own") {
     Job job = training_job(small_layout(), 4);
     check_charged(4, job, [](Worker& w) {
-        return synchronous_sgd(w, {dense_exchange(AllReduce::ring), {0.9}});
+        return synchronous_sgd(w, SynchronousSgdOptions{dense_exchange(AllReduce::ring), {0.9}});
     });
     check_charged(5, job, [](Worker& w) {
-        return synchronous_sgd(w, {dense_exchange(AllReduce::halving_doubling), {0.9}});
+        return synchronous_sgd(
+            w, SynchronousSgdOptions{dense_exchange(AllReduce::halving_doubling), {0.9}});
     });
     job.mixing = make_ring_mixing(5);
     check_charged(5, job, [](Worker& w) { return decentlam(w, {0.9}); });
@@ -276,7 +277,7 @@ TEST_CASE("worker: a gradient that is not finite diverges, and names the worker 
 
 TEST_CASE("mean gradient: one worker's infinite gradient diverges") {
     TrainingRun run(4, link, job_that_diverges(1, 2, std::numeric_limits<double>::infinity()));
-    run.spawn_all([](Worker& w) { return synchronous_sgd(w, {}); });
+    run.spawn_all([](Worker& w) { return synchronous_sgd(w, SynchronousSgdOptions{}); });
 
     CHECK_THROWS_AS(run.simulation.run(), Diverged);
 }
@@ -328,7 +329,7 @@ TEST_CASE("worker: after_steps sees the model of exactly that many steps") {
     };
     TrainingRun run(2, link, job);
     cluster = &run.cluster;
-    run.spawn_all([](Worker& w) { return synchronous_sgd(w, {}); });
+    run.spawn_all([](Worker& w) { return synchronous_sgd(w, SynchronousSgdOptions{}); });
 
     run.simulation.run();
 

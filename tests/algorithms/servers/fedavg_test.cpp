@@ -33,7 +33,8 @@ TEST_CASE("FedAvg: all clients and one local step are dense SGD, whatever the mo
             CAPTURE(beta);
             auto averaged = run_of(n, {1, 1, beta}, server_job(25));
             TrainingRun dense(n, server_link, server_job(25));
-            dense.spawn_all([](Worker& self) { return synchronous_sgd(self, {}); });
+            dense.spawn_all(
+                [](Worker& self) { return synchronous_sgd(self, SynchronousSgdOptions{}); });
             dense.simulation.run();
 
             const Eigen::VectorXd& expected = dense.cluster.worker(0).replicated_model().values();

@@ -48,7 +48,8 @@ TEST_CASE("SCAFFOLD: all clients and one local step are dense SGD, since correct
         CAPTURE(n);
         auto run = run_of(n, {}, server_job(25));
         TrainingRun dense(n, server_link, server_job(25));
-        dense.spawn_all([](Worker& self) { return synchronous_sgd(self, {}); });
+        dense.spawn_all(
+            [](Worker& self) { return synchronous_sgd(self, SynchronousSgdOptions{}); });
         dense.simulation.run();
 
         const Eigen::VectorXd& expected = dense.cluster.worker(0).replicated_model().values();

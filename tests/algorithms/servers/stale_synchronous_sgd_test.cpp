@@ -49,7 +49,8 @@ TEST_CASE("stale-synchronous SGD: with bound 0 it is dense momentum SGD, on any 
         make_unequal(stale, rng);
         TrainingRun dense(n, server_link, server_job(25));
         dense.spawn_all([=](Worker& self) {
-            return synchronous_sgd(self, {dense_exchange(AllReduce::ring), {beta}});
+            return synchronous_sgd(self,
+                                   SynchronousSgdOptions{dense_exchange(AllReduce::ring), {beta}});
         });
         dense.simulation.run();
 

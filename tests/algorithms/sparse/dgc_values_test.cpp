@@ -177,7 +177,9 @@ TEST_CASE("dgc: where all is sent and nothing is masked, it is dense momentum SG
 
                 DgcRun run(n, options, job_with_schedule(30), how);
                 TrainingRun dense(n, link, job_with_schedule(30));
-                dense.spawn_all([](Worker& self) { return synchronous_sgd(self, {{}, {0.9}}); });
+                dense.spawn_all([](Worker& self) {
+                    return synchronous_sgd(self, SynchronousSgdOptions{{}, {0.9}});
+                });
                 dense.simulation.run();
 
                 const Values& x = dense.cluster.worker(0).replicated_model().values();
@@ -312,8 +314,9 @@ TEST_CASE("dgc: a warm-up at density 1 takes the steps of dense SGD, to the bit 
         CAPTURE(n);
         DgcRun run(n, options, job_with_schedule(30));
         TrainingRun dense(n, link, job_with_schedule(30));
-        dense.spawn_all(
-            [](Worker& self) { return synchronous_sgd(self, {{}, {0.9, true, 0.1, 1}}); });
+        dense.spawn_all([](Worker& self) {
+            return synchronous_sgd(self, SynchronousSgdOptions{{}, {0.9, true, 0.1, 1}});
+        });
         dense.simulation.run();
 
         CHECK(run.model() == dense.cluster.worker(0).replicated_model().values());

@@ -81,7 +81,8 @@ Outcome simulated(const Case& at) {
     Cluster cluster(network, std::move(job));
     Processes processes{simulation};
     for (int rank = 0; rank < at.site.n; ++rank)
-        processes.spawn("worker", synchronous_sgd(cluster.worker(rank), {at.exchange, {}}));
+        processes.spawn("worker", synchronous_sgd(cluster.worker(rank),
+                                                  SynchronousSgdOptions{at.exchange, {}}));
     simulation.run();
     REQUIRE(processes.finished());
     return {simulation.now().time_since_epoch(),

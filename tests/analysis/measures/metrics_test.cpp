@@ -42,7 +42,7 @@ Task<> stop_at(Simulation& simulation, Duration when) {
 struct DenseRun : TrainingRun {
     explicit DenseRun(int nodes, std::int64_t steps = 3)
         : TrainingRun(nodes, link, timing_job(make_layout({{"a", {1000}}}), steps)) {
-        spawn_all([](Worker& self) { return synchronous_sgd(self, {}); });
+        spawn_all([](Worker& self) { return synchronous_sgd(self, SynchronousSgdOptions{}); });
     }
     Metrics finish(const RunFacts& facts, Time limit = never) {
         const RunEnd end = simulation.run(limit);

@@ -304,7 +304,7 @@ TEST_CASE("training log: consensus distance and relative error by hand") {
 TEST_CASE("training log: replicas have no consensus distance, and count the bytes sent so far") {
     LoggedRun logged(4, training_job(numbers(1000), 4), every(1, 4, 4));
 
-    logged.go([](Worker& self) { return synchronous_sgd(self, {}); });
+    logged.go([](Worker& self) { return synchronous_sgd(self, SynchronousSgdOptions{}); });
 
     for (const Evaluation& e : logged.log.evaluations()) {
         CHECK(e.consensus_distance == 0);
@@ -316,7 +316,7 @@ TEST_CASE("training log: replicas have no consensus distance, and count the byte
 TEST_CASE("training log: bytes are per machine, of which a worker may have several") {
     LoggedRun logged(4, training_job(numbers(1000), 1), every(1, 1, 2));
 
-    logged.go([](Worker& self) { return synchronous_sgd(self, {}); });
+    logged.go([](Worker& self) { return synchronous_sgd(self, SynchronousSgdOptions{}); });
 
     CHECK(logged.log.evaluations().back().bytes_sent_per_node == Approx(12000));
 }
@@ -404,7 +404,8 @@ TEST_CASE("training log: a target to stop at ends the run there, and the end is 
     };
     LoggedRun logged(2, job, options);
 
-    CHECK(logged.go([](Worker& self) { return synchronous_sgd(self, {}); }) == RunEnd::stopped);
+    CHECK(logged.go([](Worker& self) { return synchronous_sgd(self, SynchronousSgdOptions{}); }) ==
+          RunEnd::stopped);
 
     CHECK(logged.log.stopped_at_target());
     CHECK_FALSE(logged.log.diverged());

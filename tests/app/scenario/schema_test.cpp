@@ -372,6 +372,20 @@ TEST_CASE("schema: the kind of a definition is its name") {
         }
 }
 
+TEST_CASE("schema: the keys that are scanned are those of the parsed schema, in its order") {
+    int definitions = 0;
+    for (const auto& [name, definition] : scenario_schema().at("definitions").items()) {
+        if (!definition.contains("properties") || definition.at("properties").empty()) continue;
+        CAPTURE(name);
+        std::vector<std::string_view> keys;
+        for (const auto& [key, value] : definition.at("properties").items()) keys.push_back(key);
+        ++definitions;
+
+        CHECK(std::ranges::equal(definition_keys(name), keys));
+    }
+    CHECK(definitions > 100);
+}
+
 TEST_CASE("schema: every object is closed, so that a misspelt key is seen while writing") {
     CHECK(scenario_schema().at("additionalProperties") == false);
     for (const auto& [name, definition] : scenario_schema().at("definitions").items()) {

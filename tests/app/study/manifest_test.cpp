@@ -11,8 +11,7 @@ namespace paceline::manifest_test {
 namespace {
 
 TEST_CASE("manifest: it has the resolved scenario, seed and outcome of each point") {
-    Point point{{}, R"({"cluster":{"nodes":2}})", {}, 0};
-    point.scenario.seed = 7;
+    const Point point{{}, R"({"seed":7,"cluster":{"nodes":2}})", {}, 0};
     const Study study{"file.json", "a study", {}, {point}};
     PointResult result{{}, 0.25};
     result.metrics.outcome = "deadlock";

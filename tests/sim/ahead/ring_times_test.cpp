@@ -21,16 +21,16 @@ struct Ring {
     std::vector<Time> entries;
 };
 
-Ring random_ring(std::mt19937_64& random) {
+Ring random_ring(std::mt19937_64& random, int members, int most_rounds) {
     const auto up_to = [&random](std::int64_t most) {
         return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
     };
-    const int n = 2 + static_cast<int>(up_to(40));
+    const int n = members;
     const int slices = 1 + static_cast<int>(up_to(4));
     const int first = static_cast<int>(up_to(n - 1));
     Ring ring;
-    ring.rounds = ring_of_chunks(n, 1 + static_cast<int>(up_to(2 * n - 3)), {up_to(100'000)}, first,
-                                 slices, 1 + static_cast<int>(up_to(3)));
+    ring.rounds = ring_of_chunks(n, 1 + static_cast<int>(up_to(most_rounds - 1)), {up_to(100'000)},
+                                 first, slices, 1 + static_cast<int>(up_to(3)));
     for (int i = 0; i < n; ++i) {
         ring.wires.push_back({.slowest = {1'000'000 * (1 + up_to(3000))},
                               .latency = Duration{up_to(2'000'000)},
@@ -40,6 +40,11 @@ Ring random_ring(std::mt19937_64& random) {
         ring.entries.emplace_back(Duration{up_to(50'000'000)});
     }
     return ring;
+}
+
+Ring random_ring(std::mt19937_64& random) {
+    const int n = 2 + static_cast<int>(random() % 41);
+    return random_ring(random, n, 2 * n - 2);
 }
 
 RoundTimes member_by_member(const Ring& ring, std::mt19937_64& random) {
@@ -71,6 +76,20 @@ TEST_CASE("ring times, property: the vectorized ring has the times and bytes of 
             REQUIRE(slow.traffic(place).sent ==
                     (apart ? fast.chunks().sent(place, ring.rounds.count) : Bytes{0}));
         }
+    }
+}
+
+TEST_CASE("ring times, property: several rounds at a time are those of the recurrence") {
+    for (unsigned seed = 0; seed < 4; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        const Ring ring = random_ring(random, 2048 + static_cast<int>(random() % 600), 20);
+        const RoundTimes slow = member_by_member(ring, random);
+        RingTimes fast;
+        REQUIRE(fast.begin(ring.rounds, ring.wires, ring.entries));
+        fast.run_to_end();
+        for (int place = 0; place < ring.rounds.members; ++place)
+            REQUIRE(fast.end(place) == slow.end(place));
     }
 }
 
