@@ -1,8 +1,8 @@
 // The activations of a transformer that a device keeps from the forward pass of a gradient to its
 // backward pass.
 //
-//   bytes of a layer  =  s b h (w (3 + 2 g) + 1)          inputs of query, key and value, of scores,
-//                                                         of values and of the output; a mask
+//   bytes of a layer  =  s b h (w (3 + 2 g) + 1)          inputs of query, key and value, scores,
+//                                                         values and output; a mask
 //                     +  a s^2 b (2 w + 1)                softmax, and what dropout leaves of it; a
 //                                                         mask
 //                     +  s b (w (h + 2 f) + h)            GELU: inputs of both matrices and of the

@@ -1,6 +1,6 @@
 // The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
-// target; how many steps rates leave out, and whether each job is run alone, too. These two apply
-// to runs that do not train as well.
+// target; how many steps rates leave out, whether each job is run alone, too, and whether results
+// have tokens, operations and device-hours. These three apply to runs that do not train as well.
 // "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5 epochs",
 // "10s".
 #pragma once
@@ -19,9 +19,10 @@ struct Measurement {
     bool every_is_given = false;  // else: by default, which is an epoch where there is a target
     std::int64_t samples = 8192;  // evaluated of each part of the data set, at most
     Target target;
-    bool baseline = false;  // also run sequential SGD to the target
-    std::int64_t skip = 0;  // first steps of each worker that rates leave out
-    bool alone = false;     // also run each job alone on the network
+    bool baseline = false;   // also run sequential SGD to the target
+    std::int64_t skip = 0;   // first steps of each worker that rates leave out
+    bool alone = false;      // also run each job alone on the network
+    bool resources = false;  // results have tokens, operations and device-hours
 
     /// Returns the cadence with epochs converted to iterations, at least one.
     [[nodiscard]] Cadence cadence(double steps_per_epoch) const;
