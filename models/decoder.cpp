@@ -1,5 +1,6 @@
 #include "models/decoder.hpp"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -46,13 +47,18 @@ void add_layer(Profile& profile, const DecoderSizes& sizes, std::int64_t number)
     const std::string at = "h." + std::to_string(number) + ".";
     const std::int64_t d = sizes.width;
     const auto tokens = static_cast<double>(sizes.context);
+    const std::size_t first = profile.layers.size();
     profile.layers.push_back(norm(at + "ln_1", sizes));
     profile.layers.push_back(dense(at + "attn.c_attn", d, d + 2 * key_value_width(sizes), sizes));
+    const std::size_t scores = profile.layers.size();
     profile.layers.push_back(
         {at + "attn.scores", 2 * tokens * tokens * static_cast<double>(d), {}});
     profile.layers.push_back(dense(at + "attn.c_proj", d, d, sizes));
     profile.layers.push_back(norm(at + "ln_2", sizes));
     add_mlp(profile, sizes, at);
+    for (std::size_t i = first; i < profile.layers.size(); ++i)
+        profile.layers[i].first_by = Recompute::full;
+    profile.layers[scores].first_by = Recompute::selective;
 }
 
 }  // namespace
@@ -63,6 +69,8 @@ Profile decoder_profile(const DecoderSizes& sizes) {
         "transformer " + std::to_string(sizes.layers) + " x " + std::to_string(sizes.width);
     profile.source = "sizes of the scenario";
     profile.sample = "sequence";
+    profile.tokens = sizes.context;
+    profile.decoder = sizes;
     const std::int64_t d = sizes.width;
     profile.layers.push_back({"wte", 0, {{"weight", {sizes.vocabulary, d}}}});
     if (sizes.positions == DecoderPositions::learned)

@@ -44,31 +44,10 @@
 // (tests/models/decoder_test.cpp).
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
+#include "models/decoder_sizes.hpp"
 #include "models/profile.hpp"
 
 namespace paceline {
-
-enum class DecoderMlp { gelu, swiglu };
-enum class DecoderNorm { layer, rms };
-enum class DecoderPositions { learned, rotary };
-
-struct DecoderSizes {
-    std::int64_t layers = 1;
-    std::int64_t width = 1;
-    std::int64_t heads = 1;
-    std::int64_t vocabulary = 1;
-    std::int64_t context = 1;
-    std::int64_t inner = 4;
-    bool tied = true;
-    std::optional<std::int64_t> key_value_heads{};  // divide `heads`; default: all of them
-    DecoderMlp mlp = DecoderMlp::gelu;
-    DecoderNorm norm = DecoderNorm::layer;
-    DecoderPositions positions = DecoderPositions::learned;
-    bool biases = true;
-};
 
 /// Requires sizes of 1 or more, heads that divide the width and key-value heads that divide the
 /// heads.

@@ -46,6 +46,13 @@ std::vector<double> Profile::tensor_macs() const {
         layers, [](double& sum, const ProfileLayer& layer) { sum += layer.macs; });
 }
 
+std::vector<double> Profile::recomputed_tensor_macs(Recompute recompute) const {
+    return booked_on_tensors<double>(layers, [recompute](double& sum, const ProfileLayer& layer) {
+        const bool again = layer.first_by != Recompute::none && layer.first_by <= recompute;
+        if (again) sum += layer.macs;
+    });
+}
+
 std::optional<TensorTimes> Profile::tensor_times() const {
     if (layers.empty() || !layers.front().times) return std::nullopt;
     return TensorTimes{

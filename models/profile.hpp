@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "models/decoder_sizes.hpp"
 #include "models/precision.hpp"
+#include "models/recompute.hpp"
 #include "models/tensor_times.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
@@ -30,6 +32,7 @@ struct ProfileLayer {
     double macs = 0;
     std::vector<Tensor> tensors;
     std::optional<LayerTimes> times{};  // all layers of a profile have them, or none has
+    Recompute first_by{};  // the first way that computes it again in backward; none: never
 };
 
 struct MeasuredThroughput {
@@ -48,7 +51,9 @@ struct Profile {
     std::optional<std::int64_t> dataset_samples;
     std::vector<ProfileLayer> layers;  // in forward order
     std::vector<MeasuredThroughput> throughput;
-    std::optional<std::int64_t> batch{};  // with which the times of layers were measured
+    std::optional<std::int64_t> batch{};    // with which the times of layers were measured
+    std::optional<std::int64_t> tokens{};   // of a sample, if it consists of tokens
+    std::optional<DecoderSizes> decoder{};  // that the layers follow from
 
     /// Returns all tensors in forward order, named "layer.tensor".
     [[nodiscard]] LayoutPtr layout() const;
@@ -56,6 +61,8 @@ struct Profile {
     /// Returns multiply-accumulates by tensor of the layout. Those of a layer count for its first
     /// tensor; those of a layer without tensors count for the layer before it.
     [[nodiscard]] std::vector<double> tensor_macs() const;
+    /// Returns the same of what a backward pass computes again.
+    [[nodiscard]] std::vector<double> recomputed_tensor_macs(Recompute recompute) const;
     /// Returns the measured times of layers, by tensor in the same way; empty if there are none.
     [[nodiscard]] std::optional<TensorTimes> tensor_times() const;
 };

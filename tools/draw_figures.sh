@@ -26,6 +26,7 @@ draw language-models convergence language-models --where cluster.fabric.link.ban
 draw language-models convergence language-models-iterations --where cluster.fabric.link.bandwidth=1Gbps --value train_loss --x iteration
 draw diloco bandwidth diloco --value efficiency
 draw sharding bandwidth sharding --value efficiency --target 0.9 --where "workload=Llama 7B"
+draw money frontier money --where cluster.fabric.link.bandwidth=25Gbps
 draw stragglers breakdown stragglers --where nodes=64
 
 # The notebooks write their figures into the current folder.

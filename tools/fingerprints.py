@@ -58,6 +58,7 @@ SHORTENED = {
     "language-models": ["stop.iterations=64", "cluster.fabric.link.bandwidth=1Gbps"],
     "large-batch": ["stop.epochs=5"],
     "mobile": ["stop.time=10min"],
+    "money": ["cluster.fabric.link.bandwidth=25Gbps", "cluster.nodes=8"],
     "momentum-bias": ["stop.iterations=1500"],
     "momentum-bias-batch": ["stop.iterations=60"],
     "one-bit-lamb": ["stop.iterations=300"],

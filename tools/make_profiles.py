@@ -40,6 +40,7 @@ def profile(name):
     made = {
         "name": name, "title": network["title"], "source": network["source"],
         "sample": network.get("sample", "image"),
+        **({"tokens": network["tokens"]} if "tokens" in network else {}),
         **({"dataset": network["dataset"]} if "dataset" in network else {}),
         **net,
         "published": dict(zip(keys, network["published"])),

@@ -92,10 +92,13 @@ SECTIONS = [
         ("absence_trace", ["cluster.failures.trace"]),
         ("checkpoint", ["cluster.failures.checkpoint"]),
     ]),
-    ("Shared networks", [("shared-networks.md", "background traffic, jobs side by side, prices")], [
+    ("Shared networks", [("shared-networks.md", "background traffic, jobs side by side")], [
         ("background", ["cluster.background[]"]),
         ("other_job", ["other_jobs[]"]),
+    ]),
+    ("Money and energy", [("models.md#money-and-energy", "the equations"), ("how-to/what-training-costs.md", "an example")], [
         ("price", ["price"]),
+        ("power", ["power"]),
     ]),
     ("The workload", [("training.md#keys", "what combines with what"), ("models.md#compute", "the time of a gradient")], [
         ("workload", ["workload"]),
@@ -105,6 +108,7 @@ SECTIONS = [
         ("decoder", ["workload.profile.transformer"]),
         ("own-device", ["workload.device", "workload.stand_in_for.device", "cluster.speeds.device"]),
         ("precision", ["workload.precision", "workload.stand_in_for.precision", "cluster.speeds.precision"]),
+        ("recompute", ["workload.recompute", "workload.stand_in_for.recompute"]),
         ("stand-in", ["workload.stand_in_for"]),
     ]),
     ("Nets", [("models.md#nets", "layers and initial values")], [("model", ["workload.model"])]),

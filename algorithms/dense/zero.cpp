@@ -184,19 +184,25 @@ Task<Vector> Units::reduce_beside(const Vector& x) {
 
 }  // namespace
 
-Bytes zero_memory(const ZeroOptions& options, std::int64_t parameters, std::int64_t largest_unit,
-                  WireFormat wire, int workers, int gradients) {
+KeptBytes zero_memory(const ZeroOptions& options, std::int64_t parameters,
+                      std::int64_t largest_unit, WireFormat wire, int workers, int gradients) {
     const std::int64_t shards = shards_of(options, workers);
     const std::int64_t w = wire.weigh(1).count;
     const std::int64_t adam = bytes_of_moments + (w < 4 ? bytes_of_copy : 0);
     const auto shard = [=](std::int64_t bytes) {
         return (bytes * parameters + shards - 1) / shards;
     };
-    if (options.stage == 1) return {2 * w * parameters + shard(adam)};
+    const Bytes whole{w * parameters};
+    if (options.stage == 1) return {whole, whole, Bytes{shard(adam)}, {}};
     const bool adds_up_whole = options.reduce == ZeroReduce::last && gradients > 1;
-    const std::int64_t gradient = w * (adds_up_whole ? parameters : largest_unit);
-    if (options.stage == 2) return {w * parameters + shard(w + adam) + gradient};
-    return {shard(2 * w + adam) + (options.prefetch + 1) * w * largest_unit + gradient};
+    const Bytes gathered{w * (adds_up_whole ? parameters : largest_unit)};
+    // Shards are rounded up together, so that the optimizer has what is left of a byte.
+    if (options.stage == 2)
+        return {whole, Bytes{w * parameters / shards},
+                Bytes{shard(w + adam) - w * parameters / shards}, gathered};
+    const Bytes each{w * parameters / shards};
+    return {each, each, Bytes{shard(2 * w + adam) - 2 * each.count},
+            Bytes{(options.prefetch + 1) * w * largest_unit} + gathered};
 }
 
 Task<> zero(Worker& self, ZeroOptions options) {

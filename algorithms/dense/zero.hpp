@@ -68,6 +68,7 @@
 #include <optional>
 
 #include "algorithms/optimizers/adam.hpp"
+#include "algorithms/runtime/kept_bytes.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "sim/collectives/plans/nccl.hpp"
 #include "sim/engine/task.hpp"
@@ -105,10 +106,10 @@ struct ZeroOptions {
     return options.reduce == ZeroReduce::each ? gradients : 1;
 }
 
-/// Returns the memory that parameters, gradient and Adam take on a device, without activations,
+/// Returns what parameters, gradient, Adam and whole units take on a device, without activations,
 /// where a step adds up so many gradients.
-Bytes zero_memory(const ZeroOptions& options, std::int64_t parameters, std::int64_t largest_unit,
-                  WireFormat wire, int workers, int gradients = 1);
+KeptBytes zero_memory(const ZeroOptions& options, std::int64_t parameters,
+                      std::int64_t largest_unit, WireFormat wire, int workers, int gradients = 1);
 
 Task<> zero(Worker& self, ZeroOptions options);
 

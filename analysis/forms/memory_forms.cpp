@@ -5,11 +5,13 @@
 
 namespace paceline {
 
-Bytes device_bytes(double kept, std::int64_t parameters, WireFormat wire) {
+KeptBytes device_bytes(double kept, std::int64_t parameters, WireFormat wire) {
     constexpr double fp32_bytes = 4;
     const auto w = static_cast<double>(wire.weigh(1).count);
     const double each = 2 * w + (w < fp32_bytes ? fp32_bytes : 0) + fp32_bytes * kept;
-    return Bytes{std::llround(each * static_cast<double>(parameters))};
+    const std::int64_t all = std::llround(each * static_cast<double>(parameters));
+    const Bytes net = wire.weigh(parameters);
+    return {net, net, Bytes{all - 2 * net.count}, {}};
 }
 
 double kept_by_codec(const Codec& codec, int workers) {

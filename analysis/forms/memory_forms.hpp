@@ -26,13 +26,14 @@
 #include <cstdint>
 
 #include "algorithms/coders/codec.hpp"
+#include "algorithms/runtime/kept_bytes.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
 
-/// Returns the bytes on a device.
-Bytes device_bytes(double kept, std::int64_t parameters, WireFormat wire);
+/// Returns the bytes on a device; the copy in fp32 counts as the optimizer's.
+KeptBytes device_bytes(double kept, std::int64_t parameters, WireFormat wire);
 
 /// Returns the vectors that a codec keeps among so many workers.
 double kept_by_codec(const Codec& codec, int workers);

@@ -105,6 +105,16 @@ struct Metrics {
     std::optional<double> busbw_gb_per_s;     // and its bus bandwidth as nccl-tests define it
     std::optional<double> slowdown;           // step time / that of the job alone on the network
     std::optional<WorkerSpread> spread;       // over the workers, on request
+    std::optional<double> activations_gb;     // of memory_gb, if the scenario says which are kept
+    std::optional<double> memory_share;       // memory_gb / the memory of a device
+    std::optional<double> tokens_per_s;       // this and the following where they are asked for
+    std::optional<double> mfu;                // operations of the net per second / the peak
+    std::optional<double> parameters;
+    std::optional<double> flops_per_sample;  // of training, without recomputation
+    std::optional<double> device_hours;
+    std::optional<double> energy_kwh;  // if the power of a device is known
+    std::optional<double> cost_to_target;
+    std::optional<double> energy_to_target_kwh;
     std::vector<Evaluation> timeline;
     std::string job;                  // the job's name if there are several
     std::vector<Metrics> other_jobs;  // other jobs on the same network

@@ -180,8 +180,10 @@ void TrainingLog::judge(const Evaluation& evaluation) {
         simulation_.stop();
         return;
     }
-    if (!time_to_target_s_ && options_.measured.holds(evaluation))
+    if (!time_to_target_s_ && options_.measured.holds(evaluation)) {
         time_to_target_s_ = evaluation.sim_time_s;
+        use_at_target_ = device_use(*cluster_, network_, simulation_.now());
+    }
     if (options_.stop.holds(evaluation)) {
         stopped_at_target_ = true;
         simulation_.stop();

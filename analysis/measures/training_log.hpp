@@ -25,6 +25,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/measures/device_use.hpp"
 #include "models/problem.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/simulation.hpp"
@@ -107,6 +108,8 @@ class TrainingLog {
     [[nodiscard]] bool has_ended_the_run() const { return stopped_at_target_ || diverged_; }
     /// Returns when the measured target first held.
     [[nodiscard]] std::optional<double> time_to_target_s() const { return time_to_target_s_; }
+    /// Returns what the machines had done by then.
+    [[nodiscard]] const std::optional<DeviceUse>& use_at_target() const { return use_at_target_; }
     /// Returns the accuracies of the current models; empty for regression.
     [[nodiscard]] std::optional<LocalAccuracy> local_accuracy();
 
@@ -139,6 +142,7 @@ class TrainingLog {
     bool last_is_of_now_ = false;  // whether the last evaluation scored the models as they were
     std::vector<Evaluation> evaluations_;
     std::optional<double> time_to_target_s_;
+    std::optional<DeviceUse> use_at_target_;
     bool stopped_at_target_ = false;
     bool diverged_ = false;
 };

@@ -46,6 +46,14 @@ COLUMN_LABELS = {
     "speedup": "speedup over one worker (x)",
     "efficiency": "efficiency (speedup per worker)",
     "samples_per_s": "throughput (samples/s)",
+    "tokens_per_s": "throughput (tokens/s)",
+    "mfu": "model FLOPs utilization (share of the peak)",
+    "cost": "cost (currency of price)",
+    "cost_to_target": "cost to the target (currency of price)",
+    "energy_kwh": "energy (kWh)",
+    "energy_to_target_kwh": "energy to the target (kWh)",
+    "device_hours": "time of devices (hours)",
+    "memory_share": "memory (share of the device's)",
     "bytes_sent_per_node_per_step": "sent per node and step (bytes)",
     "bytes_received_per_node_per_step": "received per node and step (bytes)",
     "bytes_sent_per_node": "sent per node (bytes)",
@@ -59,7 +67,7 @@ COLUMN_LABELS = {
 }
 
 # In these columns more is better; in all others, less.
-MORE_IS_BETTER = {"speedup", "efficiency", "samples_per_s", "speedup_to_target", "test_accuracy",
+MORE_IS_BETTER = {"speedup", "efficiency", "samples_per_s", "tokens_per_s", "mfu", "speedup_to_target", "test_accuracy",
                   "compression_ratio", "participation"}
 
 

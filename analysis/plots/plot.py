@@ -11,12 +11,12 @@ import os
 import sys
 import warnings
 
-from . import answers, bandwidth, breakdown, convergence, heatmap, links, speedup, style
+from . import answers, bandwidth, breakdown, convergence, frontier, heatmap, links, speedup, style
 from .bands import BANDS
 from .common import Misfit, WrongInput, note_figures, read_study, shown
 
 KINDS = {"speedup": speedup, "convergence": convergence, "bandwidth": bandwidth, "heatmap": heatmap,
-         "breakdown": breakdown, "links": links, "answers": answers}
+         "breakdown": breakdown, "links": links, "answers": answers, "frontier": frontier}
 OWN_OPTIONS = ["x", "y", "value", "ratio", "scale", "target"]  # options that not every kind has
 FORMATS = ["svg", "png", "pdf"]
 

@@ -51,12 +51,12 @@ void add_choices(CLI::App& parser, PlotRequest& request) {
         ->take_all();
     parser.add_option("--x", request.x,
                       "bandwidth, heatmap: the axis along x (default: the bandwidth); convergence: "
-                      "time, iteration, epoch or bytes");
+                      "time, iteration, epoch or bytes; frontier: the column along x");
     parser.add_option("--y", request.y, "heatmap: the axis along y (default: nodes)");
     parser.add_option(
         "--value", request.value,
         "the column drawn (default: step_time_s of bandwidth, speedup of heatmap, losses "
-        "and accuracy of convergence)");
+        "and accuracy of convergence, cost or energy of frontier)");
     parser
         .add_option("--ratio", request.ratio,
                     "heatmap: two algorithms A B, for A's value divided by B's")
@@ -91,9 +91,10 @@ Command plot_command(CLI::App& program) {
     const auto request = std::make_shared<PlotRequest>();
     parser.add_option("RESULTS", request->folder, "a folder that paceline run has written")
         ->required();
-    parser.add_option("KIND", request->kinds,
-                      "speedup, convergence, bandwidth, heatmap, breakdown, links, answers "
-                      "(default: all that fit)");
+    parser.add_option(
+        "KIND", request->kinds,
+        "speedup, convergence, bandwidth, heatmap, breakdown, links, answers, frontier "
+        "(default: all that fit)");
     parser.add_option("--out", request->out, "folder for figures (default: that of the results)")
         ->check(names_something());
     parser.add_option("--format", request->formats, "svg, png, pdf, comma between (default: all)");

@@ -1,16 +1,20 @@
 #include "app/questions/check_text.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "analysis/measures/metrics.hpp"
 #include "app/json/printable.hpp"
+#include "app/run/memory_parts.hpp"
 #include "app/run/running_time.hpp"
 #include "app/run/step_costs.hpp"
 #include "app/scenario/algorithms/words.hpp"
 #include "app/scenario/memory_estimate.hpp"
+#include "models/step_estimate.hpp"
 
 namespace paceline {
 
@@ -51,11 +55,40 @@ std::string lines_of(const Scenario& scenario, std::size_t number) {
     return text;
 }
 
+// Returns how large a net is and what it computes; empty if its work is not known.
+std::string net_of(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    const std::vector<double>& all = *workload.tensor_macs;
+    const double macs = std::accumulate(all.begin(), all.end(), 0.0);
+    if (macs == 0) return "";
+    const double flops = estimated_step_flops(macs, 1);
+    return fmt::format("net     {}: {} parameters, {:.4g} {} to train on a sample{}", workload.name,
+                       workload.layout->entries(), flops * (flops < 1e12 ? 1e-9 : 1e-12),
+                       flops < 1e12 ? "GFLOP" : "TFLOP",
+                       workload.tokens ? fmt::format(" of {} {}", *workload.tokens,
+                                                     *workload.tokens == 1 ? "token" : "tokens")
+                                       : "");
+}
+
+// Returns what takes the memory of a device, if the scenario compares or counts it.
+std::string memory_of(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    const auto memory = device_memory(scenario);
+    if (!memory || !(workload.recompute || workload.device_memory || scenario.resources)) return "";
+    const auto device = workload.memory_of_device();
+    return fmt::format(
+        "memory  {}{}: {:.3g} GB{} ({})", scenario.algorithm.label,
+        workload.recompute ? fmt::format(", recompute {}", name_of(*workload.recompute)) : "",
+        gigabytes(*memory), device ? fmt::format(" of {:.4g}", gigabytes(*device)) : "",
+        memory_parts_text(scenario));
+}
+
 }  // namespace
 
 void StudyCheck::see(const Point& point) {
     see_words(point);
     if (points_ < most_lines) lines_ += lines_of(point.scenario, points_);
+    see_net(point.scenario);
     ++points_;
     mixings_.see(point.scenario);
     warnings_.see(point);
@@ -69,6 +102,13 @@ void StudyCheck::see(const Point& point) {
     messages_ += expected_messages(point.scenario).value_or(0);
     seconds_ += of_point.value_or(0);
     memory_.see(point);
+}
+
+void StudyCheck::see_net(const Scenario& scenario) {
+    for (const std::string& line : {net_of(scenario), memory_of(scenario)})
+        if (!line.empty() && nets_.size() < most_lines &&
+            std::ranges::find(nets_, line) == nets_.end())
+            nets_.push_back(line);
 }
 
 void StudyCheck::see_words(const Point& point) {
@@ -85,6 +125,8 @@ CheckReport StudyCheck::report(const Study& study) const {
     CheckReport report{head_of(study) + lines_, warnings_.lines(study.axes)};
     if (points_ > most_lines)
         report.text += fmt::format("  ... and {} points more\n", points_ - most_lines);
+    if (!nets_.empty()) report.text += "\n";
+    for (const std::string& net : nets_) report.text += printable(net) + "\n";
     report.text += mixings_.text();
     if (!new_words_.empty()) report.text += "\nin today's words:\n";
     for (const std::string& words : new_words_)

@@ -29,10 +29,12 @@ class StudyCheck {
 
   private:
     void see_words(const Point& point);
+    void see_net(const Scenario& scenario);
 
     std::size_t points_ = 0;
     std::vector<std::string> new_words_;  // of algorithms that are not in the words of version 2
     std::string lines_;                   // of the first points
+    std::vector<std::string> nets_;       // lines on nets and memory, without repetition
     MixingLines mixings_;
     Warnings warnings_;
     bool cost_is_known_ = true;

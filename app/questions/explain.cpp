@@ -11,6 +11,7 @@
 #include "app/json/config_error.hpp"
 #include "app/questions/slot_window.hpp"
 #include "app/questions/what_if.hpp"
+#include "app/run/memory_parts.hpp"
 #include "app/run/nccl_pieces.hpp"
 #include "app/run/step_costs.hpp"
 
@@ -208,6 +209,7 @@ void add_description(Explanation& e, const Study& study, std::size_t number) {
         e.choice.emplace_back(study.axes[a].path, study.axes[a].names[point.choice[a]]);
     e.algorithm = scenario.algorithm.label;
     e.workload = scenario.workload.name;
+    e.memory = {memory_parts(scenario), scenario.workload.memory_of_device()};
     e.fabric = Json::parse(point.resolved)["cluster"]["fabric"]["kind"].get<std::string>();
     e.nodes = scenario.cluster.nodes;
     e.workers = scenario.cluster.workers;

@@ -34,6 +34,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,12 @@ struct WhatNext {
     std::string why_not;  // if it cannot be run
 };
 
+/// What takes the memory of a device, in bytes.
+struct MemoryOfDevice {
+    std::vector<std::pair<std::string_view, Bytes>> parts;  // empty: not known
+    std::optional<Bytes> device{};                          // what it has, if that is known
+};
+
 struct Explanation {
     std::string file;
     std::string title;
@@ -106,6 +113,7 @@ struct Explanation {
     std::vector<LinkKind> kinds;        // in the fabric's order; only kinds that carried traffic
     std::vector<LinkLoad> most_loaded;  // single links, most used first
     std::vector<WhatNext> next;
+    MemoryOfDevice memory;
     std::string verdict;
 };
 

@@ -283,10 +283,62 @@ std::string figures_text(const Explanation& e) {
     add("computing, % of a worker's time", share, "{:.1f}", 100);
     add("waiting for stragglers, %", m.waiting_stragglers_share, "{:.1f}", 100);
     add("waiting for the network, %", m.waiting_network_share, "{:.1f}", 100);
+    add("tokens a second", m.tokens_per_s, "{:.5g}", 1);
+    add("model FLOPs utilization, %", m.mfu, "{:.1f}", 100);
+    const double hours = m.sim_time_s / 3600;
+    if (hours > 0) {
+        add("power, kW", m.energy_kwh, "{:.4g}", 1 / hours);
+        add("cost of an hour", m.cost, "{:.4g}", 1 / hours);
+    }
     return laid_out(rows);
 }
 
+std::int64_t all_of(const MemoryOfDevice& memory) {
+    std::int64_t all = 0;
+    for (const auto& [name, bytes] : memory.parts) all += bytes.count;
+    return all;
+}
+
+bool has_activations(const MemoryOfDevice& memory) {
+    return std::ranges::any_of(memory.parts,
+                               [](const auto& part) { return part.first == "activations"; });
+}
+
+// What takes the memory of a device, where it can be compared with what the device has, or where
+// activations are known.
+std::string memory_text(const Explanation& e) {
+    const MemoryOfDevice& memory = e.memory;
+    const bool is_asked = memory.device || has_activations(memory);
+    if (memory.parts.empty() || !is_asked) return "";
+    const auto gigabytes_of = [](std::int64_t bytes) {
+        return fmt::format("{:.3f}", static_cast<double>(bytes) * 1e-9);
+    };
+    const auto all = static_cast<double>(all_of(memory));
+    std::vector<TextRow> rows{{"memory of a device", "GB", "%"}};
+    for (const auto& [name, bytes] : memory.parts)
+        rows.push_back({fmt::format("  {}", name), gigabytes_of(bytes.count),
+                        percent(static_cast<double>(bytes.count) / all)});
+    rows.push_back({"  all", gigabytes_of(all_of(memory)), percent(1)});
+    std::string text = "\n" + laid_out(rows);
+    if (memory.device)
+        text += fmt::format("    {:.1f} % of the {:.4g} GB that it has\n",
+                            100 * all / static_cast<double>(memory.device->count),
+                            static_cast<double>(memory.device->count) * 1e-9);
+    if (!has_activations(memory))
+        text += "    without activations, which \"workload.recompute\" counts\n";
+    return text;
+}
+
 // --- JSON ---
+
+Json memory_json(const MemoryOfDevice& memory) {
+    if (memory.parts.empty()) return {};
+    Json json{{"parts_bytes", Json::object()}, {"bytes", all_of(memory)}};
+    for (const auto& [name, bytes] : memory.parts)
+        json["parts_bytes"][std::string(name)] = bytes.count;
+    if (memory.device) json["device_bytes"] = memory.device->count;
+    return json;
+}
 
 Json number_or_null(const std::optional<double>& value) {
     return value ? Json(*value) : Json();
@@ -322,6 +374,11 @@ Json figures_json(const Metrics& m) {
             {"efficiency", number_or_null(m.efficiency)},
             {"bytes_sent_per_node_per_step", number_or_null(m.bytes_sent_per_node_per_step)},
             {"compression_ratio", number_or_null(m.compression_ratio)},
+            {"tokens_per_s", number_or_null(m.tokens_per_s)},
+            {"mfu", number_or_null(m.mfu)},
+            {"device_hours", number_or_null(m.device_hours)},
+            {"energy_kwh", number_or_null(m.energy_kwh)},
+            {"cost", number_or_null(m.cost)},
             {"waiting_stragglers_share", number_or_null(m.waiting_stragglers_share)},
             {"waiting_network_share", number_or_null(m.waiting_network_share)},
             {"outcome", m.outcome}};
@@ -412,7 +469,7 @@ std::string explanation_text(const Explanation& e) {
     for (const std::string& section :
          {parts_text(e), links_text(e), check_text(e), next_text(e), figures_text(e)})
         text += "\n" + section;
-    return text;
+    return text + memory_text(e);
 }
 
 std::string explanation_json(const Explanation& e) {
@@ -450,6 +507,7 @@ std::string explanation_json(const Explanation& e) {
     json["closed_form"] = check_json(e.check);
     json["next"] = next_json(e);
     json["figures"] = figures_json(e.as_is);
+    json["memory"] = memory_json(e.memory);
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

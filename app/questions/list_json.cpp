@@ -136,6 +136,23 @@ Json profiles_as_json() {
     return list;
 }
 
+// Adds memory, power and list price where they are known.
+void add_accounts_of(const Device& device, Json& json) {
+    if (device.memory) {
+        json["memory_bytes"] = device.memory->count;
+        json["memory_source"] = device.memory_source;
+    }
+    if (device.watts) {
+        json["watts"] = {{"most", device.watts->most}, {"source", device.watts->source}};
+        if (device.watts->idle) json["watts"]["idle"] = *device.watts->idle;
+    }
+    if (device.price)
+        json["price"] = {{"per_hour", device.price->per_hour},
+                         {"currency", device.price->currency},
+                         {"date", device.price->date},
+                         {"source", device.price->source}};
+}
+
 Json devices_as_json() {
     Json list = Json::array();
     for (const Device& device : device_table()) {
@@ -146,6 +163,7 @@ Json devices_as_json() {
                         {"title", device.title},
                         {"peak_flops", std::move(peaks)},
                         {"source", device.source}});
+        add_accounts_of(device, list.back());
     }
     return list;
 }

@@ -153,16 +153,36 @@ std::string peaks_of(const Device& device) {
     return text;
 }
 
+std::string accounts_of(const Device& device) {
+    std::string text;
+    if (device.memory)
+        text += wrapped(fmt::format("    memory {:>28.4g} GB       ",
+                                    static_cast<double>(device.memory->count) * 1e-9),
+                        device.memory_source);
+    if (device.watts) {
+        text += wrapped(fmt::format("    power, at most {:>20.4g} W        ", device.watts->most),
+                        device.watts->source);
+        if (device.watts->idle)
+            text += fmt::format("    power, idle {:>23.4g} W\n", *device.watts->idle);
+    }
+    if (device.price)
+        text += wrapped(fmt::format("    list price {:>24.4g} {}/h    ", device.price->per_hour,
+                                    device.price->currency),
+                        fmt::format("{}: {}", device.price->date, device.price->source));
+    return text;
+}
+
 std::string list_devices() {
     std::vector<Profile> profiles;
     for (const std::string_view name : profile_names()) profiles.push_back(shipped_profile(name));
     std::string text =
         "  peak operations per second by precision (dense; a multiply-accumulate is two), then the "
         "measured throughput in\n  samples per second, one device; \"any batch\": the source names "
-        "none\n";
+        "none;\n  memory, power and list price of one device, where they are known\n";
     for (const Device& device : device_table()) {
         text += fmt::format("\n  {:<15} {}\n", device.name, device.title);
         text += peaks_of(device);
+        text += accounts_of(device);
         text += measured_on(device.name, profiles);
     }
     return text;

@@ -58,15 +58,10 @@ RunFacts facts_of(const Scenario& scenario) {
             workload.charged_step_batch()};
 }
 
-void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario) {
+void add_ratios(Metrics& metrics, const Scenario& scenario) {
     const RatedSteps rated = rated_steps_of(scenario, metrics);
     metrics.compression_ratio = compression_ratio(scenario, rated.first, rated.last);
-    if (const auto memory = device_memory(scenario))
-        metrics.memory_gb = static_cast<double>(memory->count) * 1e-9;
     add_bandwidths(metrics, scenario);
-    if (scenario.price && metrics.total_sent_gb && metrics.total_received_gb)
-        metrics.cost = scenario.price->up_per_gb * *metrics.total_sent_gb +
-                       scenario.price->down_per_gb * *metrics.total_received_gb;
 }
 
 }  // namespace paceline

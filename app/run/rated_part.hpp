@@ -35,6 +35,6 @@ RatedSteps rated_steps_of(const Scenario& scenario, const Metrics& metrics);
 RunFacts facts_of(const Scenario& scenario);
 
 /// Adds the metrics that follow from the scenario and the steps that were taken.
-void add_ratio_and_cost(Metrics& metrics, const Scenario& scenario);
+void add_ratios(Metrics& metrics, const Scenario& scenario);
 
 }  // namespace paceline

@@ -104,6 +104,16 @@ constexpr auto result_columns = std::to_array<Column>({
     spread_column<&WorkerSpread::transfer_s, &Quantiles::p50>("worker_transfer_s_p50"),
     spread_column<&WorkerSpread::transfer_s, &Quantiles::p90>("worker_transfer_s_p90"),
     spread_column<&WorkerSpread::transfer_s, &Quantiles::max>("worker_transfer_s_max"),
+    {"activations_gb", [](const Metrics& m) { return m.activations_gb; }, true},
+    {"memory_share", [](const Metrics& m) { return m.memory_share; }, true},
+    {"tokens_per_s", [](const Metrics& m) { return m.tokens_per_s; }, true},
+    {"mfu", [](const Metrics& m) { return m.mfu; }, true},
+    {"parameters", [](const Metrics& m) { return m.parameters; }, true},
+    {"flops_per_sample", [](const Metrics& m) { return m.flops_per_sample; }, true},
+    {"device_hours", [](const Metrics& m) { return m.device_hours; }, true},
+    {"energy_kwh", [](const Metrics& m) { return m.energy_kwh; }, true},
+    {"cost_to_target", [](const Metrics& m) { return m.cost_to_target; }, true},
+    {"energy_to_target_kwh", [](const Metrics& m) { return m.energy_to_target_kwh; }, true},
 });
 
 bool has_a_value(const RanPoints& ran, const Column& column) {

@@ -13,7 +13,9 @@
 
 #include "algorithms/runtime/diverged.hpp"
 #include "algorithms/runtime/worker_processes.hpp"
+#include "analysis/measures/device_use.hpp"
 #include "analysis/measures/step_marks.hpp"
+#include "app/run/accounts.hpp"
 #include "app/run/make_job.hpp"
 #include "app/run/rated_part.hpp"
 #include "app/run/seats.hpp"
@@ -48,6 +50,7 @@ class OtherJob {
   public:
     OtherJob(const Scenario& scenario, NetworkPart network, const Observer* observer)
         : scenario_(scenario),
+          network_(network),
           marks_(network, periods_of(scenario)),
           cluster_(network, daemon_job(network.simulation(), workers_of(observer))),
           processes_(network.simulation(), EventKind::daemon) {
@@ -61,7 +64,9 @@ class OtherJob {
     [[nodiscard]] Metrics measured() const {
         Metrics metrics = marks_.measured(processes_.finished(), facts_of(scenario_));
         metrics.job = scenario_.job;
-        add_ratio_and_cost(metrics, scenario_);
+        add_ratios(metrics, scenario_);
+        const Time now = network_.simulation().now();
+        add_accounts(metrics, scenario_, {device_use(cluster_, network_, now)});
         return metrics;
     }
 
@@ -78,6 +83,7 @@ class OtherJob {
     }
 
     const Scenario& scenario_;
+    NetworkPart network_;
     StepMarks marks_;
     Cluster cluster_;
     Processes processes_;
@@ -219,7 +225,10 @@ Metrics run_main(const Scenario& scenario, Progress* progress, SpinLimit spin,
     const RatedSteps steps = rated_steps_of(scenario, metrics);
     if (const auto model = model_step_time(scenario, steps.first, steps.last))
         metrics.model_step_time_s = to_seconds(*model) / scenario.algorithm.computing;
-    add_ratio_and_cost(metrics, scenario);
+    add_ratios(metrics, scenario);
+    Used used{device_use(cluster, network, simulation.now())};
+    if (log) used.by_the_target = log->use_at_target();
+    add_accounts(metrics, scenario, used);
     if (scenario.spread) metrics.spread = spread_over_workers(simulation, network, cluster);
     return metrics;
 }

@@ -1,6 +1,7 @@
 #include "app/run/step_costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/memory_forms.hpp"
 #include "analysis/forms/step_models.hpp"
+#include "models/activations.hpp"
 
 namespace paceline {
 
@@ -228,12 +230,30 @@ std::optional<double> messages_of_run(const Scenario& scenario) {
     return messages_of_steps(scenario, *steps);
 }
 
-std::optional<Bytes> device_memory(const Scenario& scenario) {
+std::optional<KeptBytes> kept_on_device(const Scenario& scenario) {
     const AlgorithmChoice& algorithm = scenario.algorithm;
     if (algorithm.memory)
         return algorithm.memory(model_input(scenario, {}));  // it does not depend on the wires
     if (!algorithm.kept) return std::nullopt;
     return device_bytes(*algorithm.kept, scenario.workload.layout->entries(), algorithm.wire);
+}
+
+std::optional<Bytes> activations_on_device(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    if (!workload.recompute) return std::nullopt;
+    const bool is_narrow = workload.precision == Precision::fp16 ||
+                           workload.precision == Precision::bf16 ||
+                           scenario.algorithm.wire.bytes_per_entry == 2;
+    const double bytes = activation_bytes(*workload.decoder, *workload.charged_batch(),
+                                          is_narrow ? 2 : 4, *workload.recompute);
+    constexpr double most = 1e18;  // a number of bytes; no device has as many
+    return Bytes{std::llround(std::min(bytes, most))};
+}
+
+std::optional<Bytes> device_memory(const Scenario& scenario) {
+    const std::optional<KeptBytes> kept = kept_on_device(scenario);
+    if (!kept) return std::nullopt;
+    return kept->all() + activations_on_device(scenario).value_or(Bytes{});
 }
 
 double messages_of_dearest_step(const Scenario& scenario) {

@@ -57,8 +57,15 @@ std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t s
 /// first million.
 double messages_of_dearest_step(const Scenario& scenario);
 
-/// Returns the bytes of parameters, gradient and optimizer on a device; empty where the algorithm
-/// does not say.
+/// Returns what parameters, gradient and optimizer take on a device; empty where the algorithm does
+/// not say.
+std::optional<KeptBytes> kept_on_device(const Scenario& scenario);
+
+/// Returns what the activations of a gradient take on a device; empty if the scenario does not say
+/// which are kept.
+std::optional<Bytes> activations_on_device(const Scenario& scenario);
+
+/// Returns both together; empty where the first is not known.
 std::optional<Bytes> device_memory(const Scenario& scenario);
 
 /// Returns the first step of the algorithm's last stage, which all later steps belong to.

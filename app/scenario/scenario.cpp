@@ -14,6 +14,7 @@
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/cluster/cluster_memory.hpp"
 #include "app/scenario/cluster/libraries.hpp"
+#include "app/scenario/money.hpp"
 #include "app/scenario/pieces.hpp"
 #include "sim/engine/split_mix64.hpp"
 
@@ -23,14 +24,28 @@ namespace {
 
 constexpr auto root_keys = std::to_array<std::string_view>(
     {"version", "title", "seed", "cluster", "workload", "optimizer", "algorithm", "measure", "stop",
-     "price", "other_jobs", "sweep", "$schema"});
-constexpr auto price_key_table = std::to_array<std::string_view>({"up_per_gb", "down_per_gb"});
+     "price", "power", "other_jobs", "sweep", "$schema"});
 constexpr auto other_job_key_table =
     std::to_array<std::string_view>({"label", "nodes", "workload", "algorithm", "stop"});
 constexpr auto stop_key_table =
-    std::to_array<std::string_view>({"iterations", "epochs", "samples", "time", "target_loss",
-                                     "target_test_loss", "target_accuracy"});
+    std::to_array<std::string_view>({"iterations", "epochs", "samples", "tokens", "time",
+                                     "target_loss", "target_test_loss", "target_accuracy"});
 constexpr std::int64_t most_stop_steps = std::int64_t{1} << 40;
+constexpr std::int64_t most_stop_tokens = std::int64_t{1} << 60;
+
+// Tokens end a run as the samples that have so many do.
+void read_stop_at_tokens(const ObjectReader& read, const Workload& workload, StopConditions& stop) {
+    const auto p = read.optional("tokens");
+    if (!p) return;
+    stop.tokens = as_integer(*p, 1, most_stop_tokens);
+    if (!workload.batch) p->refuse("tokens need \"workload.batch\"");
+    if (!workload.tokens)
+        p->refuse("a sample of this workload has no known number of tokens; give \"samples\"");
+    const std::int64_t samples = (*stop.tokens + *workload.tokens - 1) / *workload.tokens;
+    if (samples > most_stop_steps)
+        p->refuse(fmt::format("are {} samples; at most {}", samples, most_stop_steps));
+    stop.samples = std::min(stop.samples.value_or(samples), samples);
+}
 
 StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
     StopConditions stop;
@@ -47,6 +62,7 @@ StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
         stop.samples = as_integer(*p, 1, most_stop_steps);
         if (!workload.batch) p->refuse("samples need \"workload.batch\"");
     }
+    read_stop_at_tokens(read, workload, stop);
     if (const auto p = read.optional("time")) {
         stop.time = as_duration(*p);
         if (*stop.time == Duration::zero()) p->refuse("a time is above 0");
@@ -58,7 +74,7 @@ StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
             "\"time\", too");
     if (!ends)
         read.place().refuse(
-            "says nothing; give \"iterations\", \"epochs\", \"samples\" or \"time\"");
+            "says nothing; give \"iterations\", \"epochs\", \"samples\", \"tokens\" or \"time\"");
     return stop;
 }
 
@@ -76,10 +92,14 @@ void check_accuracy_wanted(const ObjectReader& read, const DataShape& data) {
         p->refuse("is for classes and text; a predicted number is neither right nor wrong");
 }
 
+// What "measure" says of runs that do not train, too.
+constexpr auto measured_without_training =
+    std::to_array<std::string_view>({"skip", "alone", "resources", "spread"});
+
 // Refuses what "measure" says of values.
 void refuse_evaluations(const Place& measure) {
     for (const auto& [key, value] : measure.json->items())
-        if (key != "skip" && key != "alone" && key != "spread")
+        if (std::ranges::find(measured_without_training, key) == measured_without_training.end())
             measure.child(key, value)
                 .refuse("nothing is trained; give the workload a \"model\" and \"data\"");
 }
@@ -88,6 +108,7 @@ void read_rating(const Place& measure, Scenario& scenario) {
     const Measurement measurement = read_measurement(measure);
     scenario.alone = measurement.alone;
     scenario.spread = measurement.spread;
+    scenario.resources = measurement.resources;
     scenario.skip = measurement.skip;
     if (scenario.skip == 0) return;
     const Place skip = *ObjectReader(measure, measurement_keys()).optional("skip");
@@ -157,15 +178,6 @@ void check_epochs(const Scenario& scenario, const Place& algorithm) {
             "size; or use \"steps_each\"");
 }
 
-Price read_price(const Place& place) {
-    const ObjectReader read(place, price_key_table);
-    constexpr double most = 1e12;
-    Price price;
-    if (const auto p = read.optional("up_per_gb")) price.up_per_gb = as_number_up_to(*p, most);
-    if (const auto p = read.optional("down_per_gb")) price.down_per_gb = as_number_up_to(*p, most);
-    return price;
-}
-
 // Requires that cluster and workload have been read, and what trains with its optimizer.
 AlgorithmInput algorithm_input(const Scenario& scenario) {
     const ClusterChoice& cluster = scenario.cluster;
@@ -187,6 +199,7 @@ ClusterChoice cluster_beside(const ClusterChoice& main, const Place& nodes) {
     cluster.fabric_nodes = main.fabric_nodes;
     cluster.bus = main.bus;
     cluster.fabric = main.fabric;
+    cluster.fabric.ports = 0;  // the main job's, on the same wires
     cluster.tcp = main.tcp;
     place_job(nodes, cluster);
     return cluster;
@@ -197,6 +210,8 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
     Scenario job;
     job.job = as_string(read.required("label", "the job's name in the results"));
     job.price = main.price;
+    job.power = main.power;
+    job.resources = main.resources;
     job.seed = split_mix64(main.seed + main.other_jobs.size());
     job.cluster = cluster_beside(
         main.cluster, read.required("nodes", "where it runs, such as \"odd\" or [4, 5]"));
@@ -257,9 +272,6 @@ void check_density_of_stand_in(const Scenario& scenario, const Place& algorithm)
 
 }  // namespace
 
-Keys price_keys() {
-    return price_key_table;
-}
 Keys other_job_keys() {
     return other_job_key_table;
 }
@@ -364,7 +376,10 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
     read_learning(read, stop, scenario);
     if (const auto p = read.optional("measure")) read_rating(*p, scenario);
     check_epochs(scenario, algorithm);
-    if (const auto p = read.optional("price")) scenario.price = read_price(*p);
+    if (const auto p = read.optional("power"))
+        scenario.power = read_power(*p, scenario.workload.device);
+    if (const auto p = read.optional("price"))
+        scenario.price = read_price(*p, scenario.workload.device, scenario.power.has_value());
     if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);
     return scenario;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/measures/money.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/algorithms/algorithm_choice.hpp"
 #include "app/scenario/cluster/cluster_choice.hpp"
@@ -18,17 +19,11 @@ struct StopConditions {
     std::optional<std::int64_t> iterations;
     std::optional<double> epochs;
     std::optional<std::int64_t> samples;  // of all workers together
+    std::optional<std::int64_t> tokens;   // the same in tokens; sets `samples` if it is less
     std::optional<Duration> time;
 };
 
-/// Price of a gigabyte (1e9 bytes) that a worker sends or receives, in any currency.
-struct Price {
-    double up_per_gb = 0;
-    double down_per_gb = 0;
-};
-
 inline constexpr std::uint64_t default_seed = 1;
-
 struct Scenario {
     std::string job = "main";  // its name, if there are several jobs
     std::uint64_t seed = default_seed;
@@ -36,11 +31,13 @@ struct Scenario {
     Workload workload;
     AlgorithmChoice algorithm;
     StopConditions stop;
-    std::int64_t skip = 0;  // first steps of each worker that rates leave out
-    bool alone = false;     // each job is run alone on the network, too, for its slowdown
-    bool spread = false;    // results have quantiles over the workers of the first job
+    std::int64_t skip = 0;   // first steps of each worker that rates leave out
+    bool alone = false;      // each job is run alone on the network, too, for its slowdown
+    bool resources = false;  // results have tokens, operations and device-hours
+    bool spread = false;     // results have quantiles over the workers of the first job
     std::optional<Training> training;  // empty: timing-only
     std::optional<Price> price;
+    std::optional<Power> power;
     std::vector<Scenario> other_jobs{};  // on the same network, without values; end with this job
 
     /// Returns whether the network carries anything besides this job, or this job is not on the
@@ -63,7 +60,6 @@ struct Scenario {
 // The tables of known keys. A test checks scenario.schema.json against them.
 Keys scenario_keys();
 Keys stop_keys();
-Keys price_keys();
 Keys other_job_keys();
 
 /// A scenario that has not been read.

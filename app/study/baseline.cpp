@@ -12,7 +12,7 @@ bool asks_for_baseline(const Scenario& scenario) {
 
 std::string baseline_key(const Point& point) {
     Json json = Json::parse(point.resolved);
-    for (const char* key : {"algorithm", "other_jobs", "price"}) json.erase(key);
+    for (const char* key : {"algorithm", "other_jobs", "price", "power"}) json.erase(key);
     json["cluster"] = point.scenario.cluster.workers;
     return json.dump();
 }

@@ -28,8 +28,9 @@ void visit_metrics(Fields& fields, Visit visit) {
            speedup_to_target, decode_failures, waiting_stragglers, waiting_network, waiting_dead,
            staleness, participation, rounds, bytes_sent_per_client, bytes_received_per_client,
            deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
-           sent_gb_to_target, memory_gb, algbw, busbw, slowdown, spread, timeline, job, other_jobs,
-           events] = fields;
+           sent_gb_to_target, memory_gb, algbw, busbw, slowdown, spread, activations_gb,
+           memory_share, tokens_per_s, mfu, parameters, flops_per_sample, device_hours, energy_kwh,
+           cost_to_target, energy_to_target_kwh, timeline, job, other_jobs, events] = fields;
     visit("nodes", nodes);
     visit("devices", devices);
     visit("outcome", outcome);
@@ -82,6 +83,16 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("busbw_gb_per_s", busbw);
     visit("slowdown", slowdown);
     visit("spread", spread);
+    visit("activations_gb", activations_gb);
+    visit("memory_share", memory_share);
+    visit("tokens_per_s", tokens_per_s);
+    visit("mfu", mfu);
+    visit("parameters", parameters);
+    visit("flops_per_sample", flops_per_sample);
+    visit("device_hours", device_hours);
+    visit("energy_kwh", energy_kwh);
+    visit("cost_to_target", cost_to_target);
+    visit("energy_to_target_kwh", energy_to_target_kwh);
     visit("timeline", timeline);
     visit("job", job);
     visit("other_jobs", other_jobs);

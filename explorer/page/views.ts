@@ -150,7 +150,10 @@ export function trainingCharts(study: Study, evaluations: Evaluation[]): Chart[]
 
 export const tableColumns: [string, string, number][] = [
   ["algorithm", "algorithm", 0], ["nodes", "nodes", 0], ["step_time_s", "step (ms)", 1000], ["model_step_time_s", "closed form (ms)", 1000],
-  ["speedup", "speedup", 1], ["efficiency", "efficiency", 1], ["samples_per_s", "samples/s", 1], ["memory_gb", "memory (GB)", 1], ["outcome", "outcome", 0],
+  ["speedup", "speedup", 1], ["efficiency", "efficiency", 1], ["samples_per_s", "samples/s", 1], ["memory_gb", "memory (GB)", 1],
+  ["memory_share", "memory (% of a device)", 100], ["tokens_per_s", "tokens/s", 1], ["mfu", "MFU (%)", 100], ["device_hours", "device-hours", 1],
+  ["energy_kwh", "energy (kWh)", 1], ["cost", "cost", 1], ["energy_to_target_kwh", "energy to the target (kWh)", 1], ["cost_to_target", "cost to the target", 1],
+  ["outcome", "outcome", 0],
 ];
 
 export function tableRows(study: Study, rows: Row[]): { header: string[]; rows: string[][] } {

@@ -127,6 +127,17 @@ test("a results.csv is shown as a table", async () => {
   assert.ok(await page.locator("tbody tr").count() > 1);
 });
 
+test("memory, tokens, energy and money are columns of the table", async () => {
+  await drop("results.csv", byCommandLine(JSON.stringify({
+    cluster: { nodes: 2, fabric: { kind: "star", link: { bandwidth: "10Gbps" } } },
+    workload: { profile: "gpt2", device: "a100-80gb", precision: "bf16", efficiency: 0.4, batch: 2, recompute: "full" },
+    algorithm: { kind: "adam", wire: "bf16" }, measure: { resources: true }, price: { per_device_hour: "list" }, power: {}, stop: { iterations: 2 },
+  })));
+  const header = await page.locator("thead").first().innerText();
+  for (const column of ["memory (% of a device)", "tokens/s", "MFU (%)", "device-hours", "energy (kWh)", "cost"])
+    assert.ok(header.includes(column), `${column} in ${header}`);
+});
+
 test("a link holds the whole state", async () => {
   await show({ nodes: "8" });
   await page.fill("#bandwidth", "2Gbps");

@@ -224,7 +224,7 @@ class Study:
         """Draws a figure as `paceline plot` does (docs/figures.md), and returns it.
 
         Args:
-            kind: "speedup", "convergence", "bandwidth", "heatmap", "breakdown" or "links"; None: the first that fits.
+            kind: "speedup", "convergence", "bandwidth", "heatmap", "breakdown", "links" or "frontier"; None: the first that fits.
             save: also write it into this file (.svg, .png or .pdf), with the bytes of `paceline plot`.
             **options: those of `paceline plot`, by name: x, y, value, ratio (two algorithms), where and target (a text, a
                 list of texts or a dict), panels (an axis or several), band ("sd", "ci", "minmax", "none"), scale ("linear",

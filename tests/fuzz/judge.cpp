@@ -97,7 +97,15 @@ std::string fault_of_numbers(const Metrics& m) {
         {"memory_gb", m.memory_gb},
         {"algbw_gb_per_s", m.algbw_gb_per_s},
         {"busbw_gb_per_s", m.busbw_gb_per_s},
-        {"slowdown", m.slowdown}};
+        {"slowdown", m.slowdown},
+        {"activations_gb", m.activations_gb},
+        {"memory_share", m.memory_share},
+        {"tokens_per_s", m.tokens_per_s},
+        {"mfu", m.mfu},
+        {"device_hours", m.device_hours},
+        {"energy_kwh", m.energy_kwh},
+        {"cost_to_target", m.cost_to_target},
+        {"energy_to_target_kwh", m.energy_to_target_kwh}};
     for (const auto& [name, number] : numbers)
         if (std::string fault = finite(name, number); !fault.empty()) return fault;
     return {};

@@ -155,8 +155,10 @@ class Generator {
     Json data_of_files(const std::string& kind);
     Json model(const std::string& data);
     void add_time(Json& workload, const std::string& profile);
+    void add_memory(Json& workload, const std::string& profile);
     Json stop();
     void skip_steps(Json& made);
+    void mend_money(Json& made);
     void compare(Json& made);
     Json access();
     Json background();
@@ -331,6 +333,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "measure.skip") return 0;  // of more, see skip_steps
     if (place == "measure.baseline") return chance(0.3);
     if (place == "measure.alone" || place == "measure.spread") return chance(0.2);
+    if (place == "measure.resources") return chance(0.5);
     if (place == "optimizer.learning_rate" || place == "own-optimizer.learning_rate")
         return pick({0.001, 0.05, 0.1, 30});
     if (place == "schedule.milestones") return Json{0.3, real(0.4, 0.9)};
@@ -984,6 +987,16 @@ void Generator::add_time(Json& workload, const std::string& profile) {
     if (maybe()) workload["precision"] = name_of(pick(device.peaks).precision);
 }
 
+// What a device holds, and which activations of a transformer it keeps.
+void Generator::add_memory(Json& workload, const std::string& profile) {
+    if (maybe()) workload["device_memory"] = text({"1MB", "16GiB", "80GB"});
+    if ((profile.starts_with("gpt2") || profile.starts_with("llama")) && chance(0.7)) {
+        workload["recompute"] = text({"none", "selective", "full"});
+        if (!workload.contains("global_batch") && !workload.contains("batch"))
+            workload["batch"] = whole(1, 4);
+    }
+}
+
 Json Generator::workload(bool may_train) {
     trains_ = may_train && trains_;
     Json made = Json::object();
@@ -1006,6 +1019,16 @@ Json Generator::workload(bool may_train) {
         }
         const std::string profile = text({"alexnet", "resnet-50", "vgg-16", "profile.json"});
         made["stand_in_for"] = Json{{"profile", profile}};
+        if (chance(0.2)) made["stand_in_for"]["device_memory"] = "16GB";
+        if (chance(0.1)) {
+            made["stand_in_for"] = {{"profile", "gpt2"},
+                                    {"step_time", duration()},
+                                    {"batch", whole(1, 4)},
+                                    {"recompute", text({"none", "selective", "full"})}};
+            if (per_node_ > 1) made["stand_in_for"]["gradient_time"] = duration();
+            if (per_node_ > 1) made["stand_in_for"].erase("step_time");
+            return made;
+        }
         add_time(made["stand_in_for"], profile.ends_with(".json") ? profile : "resnet-50");
         if (made["stand_in_for"].contains("efficiency") && !profile.ends_with(".json")) {
             made["stand_in_for"]["device"] = "p100";
@@ -1113,6 +1136,19 @@ void Generator::skip_steps(Json& made) {
     made["stop"] = Json{{"iterations", whole(4, 6)}};
 }
 
+// Energy has a price where machines have a power, and a list price where a device has one.
+void Generator::mend_money(Json& made) {
+    if (made.contains("power") && !made["power"].contains("computing"))
+        made["power"]["computing"] = real(0, 1000);
+    if (!made.contains("price")) return;
+    if (!made.contains("power")) made["price"].erase("per_kwh");
+    if (made["price"].value("per_device_hour", Json(0)) == "list" &&
+        made["workload"].value("device", Json("")) != "v100")
+        made["price"]["per_device_hour"] = real(0, 10);
+    if (made["workload"].value("device", Json("")) == "v100")
+        made["price"]["per_device_hour"] = "list";
+}
+
 // Runs each job alone as well, and compares workers.
 void Generator::compare(Json& made) {
     const bool shares = made.contains("other_jobs") || made["cluster"].contains("background");
@@ -1178,10 +1214,18 @@ Json Generator::scenario() {
     if (!trains_ && made["algorithm"].contains("optimizer")) made["algorithm"].erase("optimizer");
     if (fabric_nodes_ > 1 && chance(of_network_ ? 0.2 : 0.4 * richness_))
         made["other_jobs"] = other_jobs();
-    for (const char* key : {"$schema", "version", "title", "seed", "price", "sweep"})
+    for (const char* key : {"$schema", "version", "title", "seed", "price", "power", "sweep"})
         if (maybe()) made[key] = property("", key);
+    mend_money(made);
+    if (made["workload"].contains("profile"))
+        add_memory(made["workload"], made["workload"]["profile"].get<std::string>());
     if (moves || made.contains("other_jobs")) made["stop"]["time"] = text({"50ms", "1s"});
-    if (made["workload"].contains("batch") && maybe()) made["stop"]["samples"] = whole(1, 200);
+    if (made["workload"].contains("batch") && maybe()) {
+        made["stop"]["samples"] = whole(1, 200);
+        const std::string profile = made["workload"].value("profile", "");
+        if (profile.starts_with("gpt2") || profile.starts_with("bert"))
+            made["stop"]["tokens"] = whole(1, 200'000);
+    }
     if (!cluster.contains("failures")) skip_steps(made);
     compare(made);
     return made;

@@ -18,8 +18,8 @@ import xml.etree.ElementTree as xml
 ANALYSIS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analysis")
 sys.path.insert(0, ANALYSIS)
 
-from plots import (answers, bands, bandwidth, breakdown, common, convergence, fonts, heatmap, links, plot, quantities,
-                   speedup, style)
+from plots import (answers, bands, bandwidth, breakdown, common, convergence, fonts, frontier, heatmap, links, plot,
+                   quantities, speedup, style)
 
 COLUMNS = ["iterations", "sim_time_s", "step_time_s", "compute_s", "exposed_comm_s", "model_step_time_s", "speedup", "efficiency",
            "waiting_stragglers_share", "waiting_network_share", "waiting_dead_share", "away_share",
@@ -432,6 +432,18 @@ class Figures(unittest.TestCase):
         with self.assertRaisesRegex(common.WrongInput, "no algorithm \"sparse\"; this study has: dense, other"):
             heatmap.draw(study, options("heatmap", "--ratio", "sparse", "dense"))
 
+    def test_a_frontier_has_the_points_that_no_other_beats(self):
+        points = [(1, 9), (2, 5), (2, 7), (3, 5), (4, 1), (5, 2)]
+        self.assertEqual(frontier.frontier(points), [(1, 9), (2, 5), (4, 1)])
+        self.assertEqual(frontier.frontier(points, (1, -1)), [(1, 9)])  # more of the second is better
+        study = timing_study().study("bandwidth=1Gbps")
+        with contextlib.redirect_stdout(io.StringIO()) as told:
+            figure = frontier.draw(study, options("frontier", "--x", "step_time_s", "--value", "compute_s"))
+        self.check_units(figure)
+        self.assertIn("frontier: dense, 1 node: step_time_s 0.1, compute_s 0.1", told.getvalue())
+        circles = figure.axes[0].lines[-1]
+        self.assertEqual((list(circles.get_xdata()), list(circles.get_ydata())), ([0.1], [0.1]))
+
     def test_bars_add_up_to_the_step(self):
         study = timing_study().study("bandwidth=1Gbps")
         figure = breakdown.draw(study, options("breakdown"))
@@ -573,6 +585,7 @@ class Figures(unittest.TestCase):
                 (bandwidth, timing_study().study(), ["--x", "algorithm"],
                  "the values of algorithm are not positive quantities"),
                 (heatmap, timing, [], "two swept quantities"),
+                (frontier, timing, [], "no column cost with numbers"),
                 (links, timing, [], "needs links.csv, which paceline run --links writes"),
                 (breakdown, training_without_steps(), [], "no point has a step_time_s")):
             with self.assertRaisesRegex(common.Misfit, told):

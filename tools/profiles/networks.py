@@ -120,7 +120,7 @@ NETWORKS = {
         "source": "Devlin et al., NAACL 2019: 12 layers, hidden 768, 12 heads, inner 3072, 512 "
                   "positions; vocabulary 30,522 as in google-bert/bert-base-uncased config.json. "
                   "Without the heads 109,482,240 parameters. Multiply-accumulates as for bert-large",
-        "sample": "sequence", "layers": architectures.bert_base,
+        "sample": "sequence", "tokens": 128, "layers": architectures.bert_base,
         "published": (110106428, 420.02, 1279469, "parameters derived; 110M: "
                       f"google-research/bert README.md; MiB derived; {BYTE_MODEL}"),
     },
@@ -131,7 +131,7 @@ NETWORKS = {
                   "Without the heads 335,141,888 parameters. Multiply-accumulates: 128 tokens, "
                   "attention over all of them, the decoder at 20 masked ones (20: "
                   "google-research/bert README.md)",
-        "sample": "sequence", "layers": architectures.bert_large,
+        "sample": "sequence", "tokens": 128, "layers": architectures.bert_large,
         "published": (336226108, 1282.60, 3439844, "parameters derived; 336M: DeepSpeedExamples "
                       "autotuning page, by way of a summary; 340M with rounding: "
                       f"google-research/bert README.md; MiB derived; {BYTE_MODEL}"),

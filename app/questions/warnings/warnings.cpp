@@ -7,6 +7,7 @@
 
 #include "app/questions/warnings/of_data.hpp"
 #include "app/questions/warnings/of_ends.hpp"
+#include "app/questions/warnings/of_memory.hpp"
 #include "app/questions/warnings/of_networks.hpp"
 #include "app/questions/warnings/of_steps.hpp"
 
@@ -27,6 +28,7 @@ constexpr auto kinds = std::to_array<WarningKind>({
     {"flat-over-machines", &flat_over_machines, true, true},
     {"wide-wire", &wide_wire, true, true},
     {"more-than-dense", &more_than_dense},
+    {"beyond-memory", &beyond_memory},
     {"beyond-the-clock", &beyond_the_clock},
     {"no-whole-step", &no_whole_step},
     {"no-progress", &vain_failures},

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/runtime/kept_bytes.hpp"
 #include "algorithms/runtime/wire_format.hpp"
 #include "app/scenario/mixings/mixings.hpp"
 #include "sim/collectives/pipelined.hpp"
@@ -100,9 +101,9 @@ struct AlgorithmChoice : AlgorithmTraits {
     /// Vectors in fp32 that optimizer and codec keep on a device (analysis/forms/memory_forms.hpp);
     /// empty: not known.
     std::optional<double> kept{};
-    /// Returns the bytes of parameters, gradient and optimizer on a device, if they are not those
-    /// that follow from `kept`.
-    std::function<Bytes(const StepModelInput&)> memory{};
+    /// Returns what parameters, gradient and optimizer take on a device, if it is not what
+    /// follows from `kept`.
+    std::function<KeptBytes(const StepModelInput&)> memory{};
     /// Of `collective`: returns the bus bandwidth, as nccl-tests define it, as a share of the bytes
     /// of the collective per second.
     std::function<double(int workers)> bus_share{};

@@ -56,6 +56,11 @@ Duration overhead_of(const ObjectReader& read) {
 }
 
 // An idle cable was measured to take 168 bytes; the flows that it carries add to that.
+// Returns the ports of switches: of each cable both ends, but for the one end of a node.
+std::int64_t ports_of(std::int64_t cables, int nodes) {
+    return 2 * cables - nodes;
+}
+
 Bytes memory_of(std::int64_t cables, int nodes) {
     return std::max<std::int64_t>(0, cables - nodes) * Bytes{256};
 }
@@ -82,6 +87,7 @@ FabricChoice read_star(const ObjectReader& read, NodeDraw draw) {
     };
     choice.takes_servers = true;
     choice.one_cable_per_node = true;
+    choice.ports = nodes;
     choice.overhead = overhead_of(read);
     choice.states_efficiency = cable.up.efficiency < 1;
     const bool symmetric = cable.up.capacity() == cable.down.capacity();
@@ -188,6 +194,7 @@ FabricChoice read_leaf_spine(const ObjectReader& read, NodeDraw draw) {
     choice.one_cable_per_node = true;
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(shape.cables(), nodes);
+    choice.ports = ports_of(shape.cables(), nodes);
     return choice;
 }
 
@@ -223,6 +230,7 @@ FabricChoice read_fat_tree(const ObjectReader& read, NodeDraw draw) {
     choice.one_cable_per_node = true;
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(shape.cables(), nodes);
+    choice.ports = ports_of(shape.cables(), nodes);
     return choice;
 }
 
@@ -266,13 +274,14 @@ FabricChoice read_ring(const ObjectReader& read, NodeDraw draw) {
     return torus_of(read, {nodes}, nodes);
 }
 
-FabricChoice read_dumbbell(const ObjectReader& read, NodeDraw /*draw*/) {
+FabricChoice read_dumbbell(const ObjectReader& read, NodeDraw draw) {
     const Link link = required_link(read);
     const Link bottleneck = read_link(read.required("bottleneck", "the link between the halves"));
     FabricChoice choice;
     choice.make = [link, bottleneck](int hosts, std::uint64_t /*seed*/) {
         return make_dumbbell(hosts, link, bottleneck);
     };
+    choice.ports = ports_of(std::int64_t{draw.nodes} + 1, draw.nodes);
     choice.one_cable_per_node = true;
     choice.overhead = overhead_of(read);
     return choice;
@@ -292,6 +301,8 @@ FabricChoice read_graph(const ObjectReader& read, NodeDraw draw) {
     FabricChoice choice;
     choice.make = [graph](int /*hosts*/, std::uint64_t seed) { return make_graph(graph, seed); };
     choice.one_cable_per_node = one_cable_per_node(graph);
+    for (const Graph::Cable& cable : graph.cables)
+        choice.ports += int{cable.first >= graph.hosts} + int{cable.second >= graph.hosts};
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(std::ssize(graph.cables), nodes) +
                     std::int64_t{graph.switches} * graph.switches * Bytes{2};

@@ -30,6 +30,8 @@ struct FabricChoice {
     double idle_star_loss = 0;             // loss on a route of the idle star
     std::vector<DrawnNodes> drawn{};       // for "other_links"
     Bytes memory;                          // of everything beyond a star's two links per node
+    /// Ports of switches that have a cable, of nodes with one cable each; a radio has none.
+    std::int64_t ports = 0;
 };
 
 struct FabricEntry {

@@ -24,12 +24,7 @@ namespace {
 constexpr auto own_device_key_table =
     std::to_array<std::string_view>({"name", "peak_flops", "like", "efficiency"});
 
-std::optional<Device> known_device(std::string_view name) {
-    const std::vector<Device> devices = device_table();
-    const auto found = std::ranges::find(devices, name, &Device::name);
-    if (found == devices.end()) return std::nullopt;
-    return *found;
-}
+constexpr double most_own_peak = 1e18;
 
 // Returns a hint on what to use if no throughput was measured.
 std::string instead_of_measured(std::string_view device) {
@@ -192,7 +187,7 @@ Duration time_on_own_device(const DeviceChoice& choice, const TimedNet& net, Pre
     if (macs == 0)
         device.refuse(fmt::format(
             "{} states no multiply-accumulates to estimate by; give \"step_time\"", net.name));
-    const Duration step = estimated_step(macs, *net.batch, as_number_above(peak, 0, 1e18),
+    const Duration step = estimated_step(macs, *net.batch, as_number_above(peak, 0, most_own_peak),
                                          as_number_above(efficiency, 0, 1));
     if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
     return step;
@@ -202,6 +197,12 @@ Duration time_on_own_device(const DeviceChoice& choice, const TimedNet& net, Pre
 
 Keys own_device_keys() {
     return own_device_key_table;
+}
+
+std::optional<double> peak_of_own_device(const Place& device) {
+    const auto peak = ObjectReader(device, own_device_key_table).optional("peak_flops");
+    if (!peak) return std::nullopt;
+    return as_number_above(*peak, 0, most_own_peak);
 }
 
 Duration time_on_device(const DeviceChoice& choice, const TimedNet& net) {

@@ -34,6 +34,10 @@ struct TimedNet {
 // A test checks scenario.schema.json against it.
 Keys own_device_keys();
 
+/// Returns the peak that a device of the scenario's own states, if it does. Requires that the
+/// device has been read.
+std::optional<double> peak_of_own_device(const Place& device);
+
 /// Returns how long one gradient of one worker takes on a device. Throws ConfigError.
 Duration time_on_device(const DeviceChoice& choice, const TimedNet& net);
 

@@ -14,8 +14,11 @@ namespace paceline {
 
 namespace {
 
-constexpr auto all_device_keys =
-    std::to_array<std::string_view>({"name", "title", "peak_flops", "source"});
+constexpr auto all_device_keys = std::to_array<std::string_view>(
+    {"name", "title", "peak_flops", "source", "memory", "memory_source", "watts", "price"});
+constexpr auto watt_keys = std::to_array<std::string_view>({"most", "idle", "source"});
+constexpr auto list_price_keys =
+    std::to_array<std::string_view>({"per_hour", "currency", "date", "source"});
 
 constexpr double most_peak = 1e18;
 
@@ -30,6 +33,40 @@ std::vector<Peak> read_peaks(const Place& place) {
     return peaks;
 }
 
+Watts read_watts(const Place& place) {
+    constexpr double most = 1e6;
+    const ObjectReader read(place, watt_keys);
+    Watts watts;
+    watts.most = as_number_above(read.required("most", "the limit of the board"), 0, most);
+    if (const auto idle = read.optional("idle")) watts.idle = as_number_above(*idle, 0, most);
+    watts.source = as_string(read.required("source", "where they come from"));
+    return watts;
+}
+
+ListPrice read_list_price(const Place& place) {
+    const ObjectReader read(place, list_price_keys);
+    return {as_number_above(read.required("per_hour", "of one device"), 0, 1e6),
+            as_string(read.required("currency", "such as \"USD\"")),
+            as_string(read.required("date", "when it was listed")),
+            as_string(read.required("source", "who listed it, and where"))};
+}
+
+Device read_device(const Place& place) {
+    const ObjectReader read(place, all_device_keys);
+    Device device{as_string(read.required("name", "the device's name")),
+                  as_string(read.required("title", "its full name")),
+                  read_peaks(read.required("peak_flops", "by precision")),
+                  as_string(read.required("source", "where the peaks come from"))};
+    if (const auto memory = read.optional("memory")) {
+        device.memory = as_bytes(*memory);
+        device.memory_source =
+            as_string(read.required("memory_source", "where the memory's size comes from"));
+    }
+    if (const auto watts = read.optional("watts")) device.watts = read_watts(*watts);
+    if (const auto price = read.optional("price")) device.price = read_list_price(*price);
+    return device;
+}
+
 }  // namespace
 
 std::optional<double> Device::peak(Precision precision) const {
@@ -42,14 +79,16 @@ std::vector<Device> device_table() {
     const std::string file = "models/devices.json";
     const Json json = parse_json(resource(file), file);
     std::vector<Device> devices;
-    for (const Json& entry : json.at("devices")) {
-        const ObjectReader read({&entry, &file, "devices"}, all_device_keys);
-        devices.push_back({as_string(read.required("name", "the device's name")),
-                           as_string(read.required("title", "its full name")),
-                           read_peaks(read.required("peak_flops", "by precision")),
-                           as_string(read.required("source", "where the peaks come from"))});
-    }
+    for (const Json& entry : json.at("devices"))
+        devices.push_back(read_device({&entry, &file, "devices"}));
     return devices;
+}
+
+std::optional<Device> known_device(std::string_view name) {
+    const std::vector<Device> devices = device_table();
+    const auto found = std::ranges::find(devices, name, &Device::name);
+    if (found == devices.end()) return std::nullopt;
+    return *found;
 }
 
 Precision as_precision(const Place& place) {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/json/object_reader.hpp"
 #include "models/precision.hpp"
+#include "sim/engine/units.hpp"
 
 namespace paceline {
 
@@ -17,11 +19,30 @@ struct Peak {
         0;  // operations per second, dense: a multiply-accumulate is two, and no zeros are skipped
 };
 
+/// What a device draws.
+struct Watts {
+    double most = 0;  // the limit of its board
+    std::optional<double> idle{};
+    std::string source;
+};
+
+/// What a cloud asks for an hour of one device, on demand.
+struct ListPrice {
+    double per_hour = 0;
+    std::string currency;
+    std::string date;  // when it was listed
+    std::string source;
+};
+
 struct Device {
     std::string name;
     std::string title;
     std::vector<Peak> peaks;  // fp32 first
     std::string source;       // of the peaks
+    std::optional<Bytes> memory{};
+    std::string memory_source{};
+    std::optional<Watts> watts{};
+    std::optional<ListPrice> price{};
 
     /// Returns the operations per second, or nothing if the device has no peak in this precision.
     [[nodiscard]] std::optional<double> peak(Precision precision) const;
@@ -29,6 +50,9 @@ struct Device {
 
 /// Returns all devices in the order of the file, slowest first.
 std::vector<Device> device_table();
+
+/// Returns the device of a name, if the table has it.
+std::optional<Device> known_device(std::string_view name);
 
 /// Reads the name of a precision. Throws ConfigError.
 Precision as_precision(const Place& place);

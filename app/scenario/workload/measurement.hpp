@@ -1,6 +1,7 @@
 // The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
 // target; how many steps rates leave out, whether each job is run alone, too, and whether results
-// have quantiles over workers. These three apply to runs that do not train as well.
+// have tokens, operations and device-hours, or quantiles over workers. These four apply to runs
+// that do not train as well.
 // "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5 epochs",
 // "10s".
 #pragma once
@@ -19,10 +20,11 @@ struct Measurement {
     bool every_is_given = false;  // else: by default, which is an epoch where there is a target
     std::int64_t samples = 8192;  // evaluated of each part of the data set, at most
     Target target;
-    bool baseline = false;  // also run sequential SGD to the target
-    std::int64_t skip = 0;  // first steps of each worker that rates leave out
-    bool alone = false;     // also run each job alone on the network
-    bool spread = false;    // also report quantiles over workers
+    bool baseline = false;   // also run sequential SGD to the target
+    std::int64_t skip = 0;   // first steps of each worker that rates leave out
+    bool alone = false;      // also run each job alone on the network
+    bool resources = false;  // results have tokens, operations and device-hours
+    bool spread = false;     // also report quantiles over workers
 
     /// Returns the cadence with epochs converted to iterations, at least one.
     [[nodiscard]] Cadence cadence(double steps_per_epoch) const;

@@ -21,8 +21,8 @@ constexpr std::string_view folder = "models/profiles/";
 constexpr std::string_view ending = ".json";
 
 constexpr auto profile_keys =
-    std::to_array<std::string_view>({"name", "title", "source", "sample", "dataset", "layers",
-                                     "batch", "transformer", "published", "throughput"});
+    std::to_array<std::string_view>({"name", "title", "source", "sample", "tokens", "dataset",
+                                     "layers", "batch", "transformer", "published", "throughput"});
 constexpr auto dataset_keys = std::to_array<std::string_view>({"name", "samples", "source"});
 constexpr auto layer_keys =
     std::to_array<std::string_view>({"name", "macs", "source", "tensors", "forward", "backward"});
@@ -119,6 +119,8 @@ void read_net(const ObjectReader& read, Profile& profile) {
         Profile made = decoder_profile(read_decoder(*sizes));
         profile.layers = std::move(made.layers);
         if (profile.sample.empty()) profile.sample = std::move(made.sample);
+        profile.tokens = made.tokens;
+        profile.decoder = made.decoder;
         return;
     }
     std::int64_t entries = 0;
@@ -197,6 +199,11 @@ Profile read_profile(const Json& json, const std::string& file) {
             as_integer(in.required("samples", "training samples"), 1, std::int64_t{1} << 50);
     }
     read_net(read, profile);
+    if (profile.sample == "token") profile.tokens = 1;
+    if (const auto tokens = read.optional("tokens")) {
+        if (profile.decoder) tokens->refuse("are the \"context\" of the transformer; leave it out");
+        profile.tokens = as_integer(*tokens, 1, 1'000'000'000);
+    }
     read_measured_batch(read, profile);
     if (const auto throughput = read.optional("throughput"))
         for (const Place& row : elements(*throughput, true))

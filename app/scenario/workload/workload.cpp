@@ -11,6 +11,7 @@
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/profiles.hpp"
 #include "models/precision.hpp"
+#include "models/recomputed_times.hpp"
 
 namespace paceline {
 
@@ -18,10 +19,11 @@ namespace {
 
 constexpr auto workload_key_table = std::to_array<std::string_view>(
     {"profile", "gradient", "tensors", "model", "data", "sampling", "stand_in_for", "step_time",
-     "gradient_time", "device", "efficiency", "precision", "batch", "global_batch", "accumulation",
-     "update_time", "dataset_samples"});
+     "gradient_time", "device", "device_memory", "efficiency", "precision", "recompute", "batch",
+     "global_batch", "accumulation", "update_time", "dataset_samples"});
 constexpr auto stand_in_key_table = std::to_array<std::string_view>(
-    {"profile", "step_time", "gradient_time", "device", "efficiency", "precision", "batch"});
+    {"profile", "step_time", "gradient_time", "device", "device_memory", "efficiency", "precision",
+     "recompute", "batch"});
 constexpr auto time_by_batch_key_table = std::to_array<std::string_view>({"floor", "per_sample"});
 constexpr auto samplings = std::to_array<Spelling<Sampling>>(
     {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
@@ -91,9 +93,10 @@ Duration read_measured_time(const ObjectReader& read, const ClusterChoice& clust
     return net.tensor_times->all();
 }
 
-Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
-                            const ChargedNetPtr& charged, Workload& workload,
-                            std::optional<std::int64_t> batch) {
+// Reads the time of a gradient that keeps all activations.
+Duration read_plain_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
+                                  const ChargedNetPtr& charged, Workload& workload,
+                                  std::optional<std::int64_t> batch) {
     const std::optional<Place> precision = read.optional("precision");
     if (precision) workload.precision = as_precision(*precision);
     workload.time_on = [net = TimedNet{workload.name, workload.tensor_macs, charged, batch,
@@ -118,8 +121,57 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
         read.required("gradient_time", "time of one gradient on one device, such as \"344ms\""));
 }
 
+// Reads what is known of the device beside how fast it is.
+void read_device_facts(const ObjectReader& read, Workload& workload) {
+    if (const auto p = read.optional("device_memory")) workload.device_memory = as_bytes(*p);
+    const auto device = read.optional("device");
+    if (!device) return;
+    if (device->json->is_object()) {
+        workload.peak_flops = peak_of_own_device(*device);
+        return;
+    }
+    workload.device = known_device(as_string(*device));
+    if (workload.device) workload.peak_flops = workload.device->peak(workload.precision);
+}
+
+// Returns the time of a gradient that computes activations again, and when its layers are done.
+Duration with_recomputation(Duration plain, const Profile& profile, Workload& workload) {
+    const RecomputedTimes again = recomputed_times(profile, *workload.recompute);
+    const auto longer = [factor = again.factor](Duration time) {
+        return from_seconds(to_seconds(time) * factor);
+    };
+    workload.tensor_times = std::make_shared<const TensorTimes>(again.times);
+    workload.time_on = [time_on = workload.time_on, longer](const DeviceChoice& choice) {
+        return longer(time_on(choice));
+    };
+    return longer(plain);
+}
+
+Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
+                            const ChargedNetPtr& charged, Workload& workload,
+                            std::optional<std::int64_t> batch) {
+    const Duration plain = read_plain_gradient_time(read, cluster, charged, workload, batch);
+    read_device_facts(read, workload);
+    const auto recompute = read.optional("recompute");
+    if (!recompute) return plain;
+    const auto way =
+        static_cast<Recompute>(as_name(*recompute, "a way to keep activations", recompute_names));
+    if (!charged || !charged->profile.decoder)
+        recompute->refuse(
+            "is for a transformer by its sizes, such as gpt2 or llama-7b; of another net, multiply "
+            "\"step_time\" by what recomputation takes, 4/3 for a whole forward pass");
+    if (!batch) recompute->refuse("needs the \"batch\" whose activations are kept");
+    workload.recompute = way;
+    if (way == Recompute::none) return plain;
+    const Duration time = with_recomputation(plain, charged->profile, workload);
+    if (time == Duration::max()) recompute->refuse("makes a gradient that lasts beyond the clock");
+    return time;
+}
+
 void charge_for(const ChargedNet& net, Workload& workload) {
     workload.name = net.profile.name;
+    workload.tokens = net.profile.tokens;
+    workload.decoder = net.profile.decoder;
     workload.layout = net.layout;
     workload.tensor_macs = net.tensor_macs;
     workload.tensor_times = net.tensor_times;
@@ -193,7 +245,8 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
     workload.dataset = training.data.shape.train;
 
     if (const auto stand_in = read.optional("stand_in_for")) {
-        for (const char* key : {"step_time", "gradient_time", "device", "efficiency", "precision"})
+        for (const char* key : {"step_time", "gradient_time", "device", "device_memory",
+                                "efficiency", "precision", "recompute"})
             if (const auto p = read.optional(key))
                 p->refuse("belongs into \"stand_in_for\", whose time it is");
         training.stand_in = true;
@@ -229,6 +282,11 @@ Keys stand_in_keys() {
 }
 Keys time_by_batch_keys() {
     return time_by_batch_key_table;
+}
+
+std::optional<Bytes> Workload::memory_of_device() const {
+    if (device_memory) return device_memory;
+    return device ? device->memory : std::nullopt;
 }
 
 std::optional<std::int64_t> Workload::step_batch() const {

@@ -10,8 +10,11 @@
 #include "app/json/object_reader.hpp"
 #include "app/scenario/cluster/cluster_choice.hpp"
 #include "app/scenario/workload/data.hpp"
+#include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/training.hpp"
+#include "models/decoder_sizes.hpp"
 #include "models/precision.hpp"
+#include "models/recompute.hpp"
 #include "models/tensor_times.hpp"
 
 namespace paceline {
@@ -32,11 +35,23 @@ struct Workload {
     std::optional<std::int64_t> dataset;         // samples per epoch
     TimeOnDevice time_on{};                      // time of a gradient on another device
     Precision precision = Precision::fp32;       // in which a gradient is computed
+    std::optional<Recompute> recompute{};   // if given; then `decoder` and a batch are known, too
+    std::optional<DecoderSizes> decoder{};  // of a transformer by its sizes
+    std::optional<std::int64_t> tokens{};   // of a sample that time is charged for
+    std::optional<Device> device{};         // of the table
+    std::optional<double> peak_flops{};     // of a device, in `precision`
+    std::optional<Bytes> device_memory{};   // that the scenario states
 
     /// Returns the time that a worker computes in one step.
     [[nodiscard]] Duration step() const { return sum(multiple(accumulation, gradient), update); }
     /// Returns the samples per worker and step.
     [[nodiscard]] std::optional<std::int64_t> step_batch() const;
+    /// Returns the samples of a gradient that time is charged for.
+    [[nodiscard]] std::optional<std::int64_t> charged_batch() const {
+        return stand_in_batch ? stand_in_batch : batch;
+    }
+    /// Returns the memory of a device, if it is known.
+    [[nodiscard]] std::optional<Bytes> memory_of_device() const;
     /// Returns the samples per worker and step that time is charged for.
     [[nodiscard]] std::optional<std::int64_t> charged_step_batch() const;
 };

@@ -164,29 +164,46 @@ TEST_CASE("zero, property: shards on one machine of all workers are shards on al
 TEST_CASE("zero: memory is that of the paper's formulas") {
     const std::int64_t n = 1'000'000;
     const auto bytes = [&](int stage) {
-        return zero_memory({.stage = stage}, n, 0, fp16, 64).count;
+        return zero_memory({.stage = stage}, n, 0, fp16, 64).all().count;
     };
 
-    CHECK(zero_memory({.stage = 1}, n, 0, fp16, 1).count == 16 * n);
+    CHECK(zero_memory({.stage = 1}, n, 0, fp16, 1).all().count == 16 * n);
     CHECK(bytes(1) == 4 * n + 12 * n / 64);
     CHECK(bytes(2) == 2 * n + 14 * n / 64);
     CHECK(bytes(3) == 16 * n / 64);
     // Units as a whole: parameters of the one that is computed and of two ahead, and a gradient.
-    CHECK(zero_memory({.stage = 3, .prefetch = 2}, n, 1000, fp16, 64).count ==
+    CHECK(zero_memory({.stage = 3, .prefetch = 2}, n, 1000, fp16, 64).all().count ==
           16 * n / 64 + (3 + 1) * 2 * 1000);
-    CHECK(zero_memory({.stage = 2}, n, 1000, fp16, 64).count == 2 * n + 14 * n / 64 + 2 * 1000);
+    CHECK(zero_memory({.stage = 2}, n, 1000, fp16, 64).all().count ==
+          2 * n + 14 * n / 64 + 2 * 1000);
     // Gradients that are reduced in the last of four micro-batches are whole until then.
     const ZeroOptions last{.stage = 3, .reduce = ZeroReduce::last};
-    CHECK(zero_memory(last, n, 1000, fp16, 64, 4).count == 16 * n / 64 + 2 * 2 * 1000 + 2 * n);
-    CHECK(zero_memory(last, n, 1000, fp16, 64, 1).count == 16 * n / 64 + 3 * 2 * 1000);
-    CHECK(zero_memory({.stage = 3, .machine = 8}, n, 0, fp32, 64).count == 16 * n / 8);
+    CHECK(zero_memory(last, n, 1000, fp16, 64, 4).all().count ==
+          16 * n / 64 + 2 * 2 * 1000 + 2 * n);
+    CHECK(zero_memory(last, n, 1000, fp16, 64, 1).all().count == 16 * n / 64 + 3 * 2 * 1000);
+    CHECK(zero_memory({.stage = 3, .machine = 8}, n, 0, fp32, 64).all().count == 16 * n / 8);
+}
+
+TEST_CASE("zero: memory is divided into what is sharded and what is whole") {
+    const std::int64_t n = 6'400;
+    const KeptBytes one = zero_memory({.stage = 1}, n, 100, fp16, 64);
+    CHECK(one.parameters == Bytes{2 * n});
+    CHECK(one.gradients == Bytes{2 * n});
+    CHECK(one.optimizer == Bytes{12 * n / 64});
+    CHECK(one.buffers == Bytes{});
+    const KeptBytes three = zero_memory({.stage = 3, .prefetch = 1}, n, 100, fp16, 64);
+    CHECK(three.parameters == Bytes{2 * n / 64});
+    CHECK(three.gradients == Bytes{2 * n / 64});
+    CHECK(three.optimizer == Bytes{12 * n / 64});
+    CHECK(three.buffers == Bytes{3 * 2 * 100});  // two units of parameters, one of gradients
 }
 
 // The paper's first figure: 7.5 billion parameters in mixed precision, on 64 devices.
 TEST_CASE("zero: memory is what is published for 7.5 billion parameters, to 0.1 GB") {
     const std::int64_t n = 7'500'000'000;
     const auto gigabytes = [&](int stage, int workers) {
-        return 1e-9 * static_cast<double>(zero_memory({.stage = stage}, n, 0, fp16, workers).count);
+        return 1e-9 *
+               static_cast<double>(zero_memory({.stage = stage}, n, 0, fp16, workers).all().count);
     };
 
     CHECK(std::abs(gigabytes(1, 1) - 120) <= 0.05);

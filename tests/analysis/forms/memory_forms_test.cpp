@@ -17,7 +17,15 @@ namespace {
 
 // Section 3 of ZeRO: 16 bytes a parameter in mixed precision; 1.5 billion parameters take 24 GB.
 TEST_CASE("memory forms: Adam in mixed precision takes what ZeRO's paper says") {
-    CHECK(device_bytes(2, 1'500'000'000, fp16) == Bytes{24'000'000'000});
+    CHECK(device_bytes(2, 1'500'000'000, fp16).all() == Bytes{24'000'000'000});
+}
+
+// The same section: K = 12 bytes of them are the optimizer's, with the copy in fp32.
+TEST_CASE("memory forms: Adam's part has the copy of the parameters") {
+    const KeptBytes kept = device_bytes(2, 1000, fp16);
+    CHECK(kept.parameters == Bytes{2000});
+    CHECK(kept.gradients == Bytes{2000});
+    CHECK(kept.optimizer == Bytes{12000});
 }
 
 double bytes_a_parameter(const std::string& algorithm, int nodes) {

@@ -124,6 +124,12 @@ std::vector<Case> cases() {
          {R"(workload={"profile": "resnet-50", "device": "v100", "precision": "fp16",
              "efficiency": 0.4, "batch": 32})"},
          "dense: computes in fp16 and sends 32 bits a number, the default, "},
+        {"beyond-memory",
+         timing,
+         {R"(workload={"profile": "llama-7b", "step_time": "1s", "batch": 1, "device_memory": "80GB"})",
+          R"(algorithm={"kind": "adam", "wire": "bf16"})"},
+         "adam: does not fit: a device of 80 GB would keep 107.8 GB, 13.5 parameters, 13.5 "
+         "gradients, 80.9 optimizer; activations come on top"},
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "power-sgd", "rank": 1000})"},

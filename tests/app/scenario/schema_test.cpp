@@ -31,6 +31,7 @@
 #include "app/scenario/cluster/node_list.hpp"
 #include "app/scenario/cluster/other_links.hpp"
 #include "app/scenario/mixings/mixings.hpp"
+#include "app/scenario/money.hpp"
 #include "app/scenario/scenario.hpp"
 #include "app/scenario/study.hpp"
 #include "app/scenario/workload/data.hpp"
@@ -262,6 +263,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(other_links_keys()) == properties("other_links"));
     CHECK(as_set(node_range_keys()) == properties("node_range"));
     CHECK(as_set(price_keys()) == properties("price"));
+    CHECK(as_set(power_keys()) == properties("power"));
     CHECK(as_set(other_job_keys()) == properties("other_job"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));

@@ -40,6 +40,8 @@ PointResult some_result(std::mt19937_64& random) {
     m.algbw_gb_per_s = any_double(random);
     m.busbw_gb_per_s = any_double(random);
     m.slowdown = any_double(random);
+    m.activations_gb = any_double(random);
+    m.energy_to_target_kwh = any_double(random);
     m.events = random();
     for (int i = 0; i < 3; ++i) {
         Evaluation& e = m.timeline.emplace_back();
@@ -75,6 +77,8 @@ TEST_CASE("point file: every field reads back to the same, numbers to the bit") 
         CHECK(same(*a.algbw_gb_per_s, *b.algbw_gb_per_s));
         CHECK(same(*a.busbw_gb_per_s, *b.busbw_gb_per_s));
         CHECK(same(*a.slowdown, *b.slowdown));
+        CHECK(same(*a.activations_gb, *b.activations_gb));
+        CHECK(same(*a.energy_to_target_kwh, *b.energy_to_target_kwh));
         CHECK_FALSE(b.test_loss.has_value());
         CHECK(a.events == b.events);
         REQUIRE(b.timeline.size() == 3);

@@ -51,6 +51,29 @@ TEST_CASE("devices: each has a name of its own, peaks and where they come from")
     CHECK(names.size() >= 20);
 }
 
+// An A100 has five stacks of 8 or 16 GiB; board power and list price lie in the range of cards.
+TEST_CASE("devices: memory, power and list prices are there with their sources") {
+    CHECK(known_device("a100-40gb")->memory == Bytes{5 * (std::int64_t{8} << 30)});
+    CHECK(known_device("a100-80gb")->memory == Bytes{5 * (std::int64_t{16} << 30)});
+    CHECK(known_device("h100-sxm")->watts->most == 700);
+    CHECK(!known_device("p100")->price);
+    int priced = 0;
+    for (const Device& device : device_table()) {
+        CAPTURE(device.name);
+        if (device.memory) CHECK(!device.memory_source.empty());
+        if (device.watts) {
+            CHECK(!device.watts->source.empty());
+            CHECK(device.watts->idle.value() < 0.35 * device.watts->most);
+        }
+        if (!device.price) continue;
+        ++priced;
+        CHECK(!device.price->date.empty());
+        CHECK(!device.price->source.empty());
+        CHECK(device.price->per_hour < 10);
+    }
+    CHECK(priced >= 4);
+}
+
 const Device& device_called(const std::vector<Device>& devices, std::string_view name) {
     return *std::ranges::find(devices, name, &Device::name);
 }
