@@ -24,6 +24,7 @@ struct StopConditions {
 };
 
 inline constexpr std::uint64_t default_seed = 1;
+
 struct Scenario {
     std::string job = "main";  // its name, if there are several jobs
     std::uint64_t seed = default_seed;
