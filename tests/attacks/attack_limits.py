@@ -95,7 +95,7 @@ def small_partitions(arena):
              "algorithm": {"kind": "sgd", "schedule": {"pieces": "25MiB", "partition": "1MB"}}, "stop": {"iterations": 1}}
     del study["optimizer"]
     arena.write("pieces.json", json.dumps(study))
-    little = [(resource.RLIMIT_AS, 150 << 20)]
+    little = [(resource.RLIMIT_AS, 120 << 20)]
     ended = arena.run("run", "pieces.json", "--quiet", "--jobs", "1", "--threads", "1", "--out", "o", limits=little)
     assert ended.code == 2 and b"under ulimit -v" in ended.err, ended
     for partition in ("1B", "1kB"):

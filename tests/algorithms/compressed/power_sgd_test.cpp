@@ -26,8 +26,9 @@ PowerSgdOptions options_of(std::int64_t rank, MomentumRule rule = {}) {
 }
 
 Eigen::VectorXd dense(int n, MomentumRule rule, Job job) {
-    return trained(n, &synchronous_sgd,
-                   SynchronousSgdOptions{dense_exchange(AllReduce::ring), rule}, std::move(job));
+    const SharedValue<SynchronousSgdOptions> options(
+        SynchronousSgdOptions{dense_exchange(AllReduce::ring), rule});
+    return trained(n, &synchronous_sgd, options, std::move(job));
 }
 
 const MomentumRule heavy_ball{full_rule.momentum, false, full_rule.weight_decay, full_rule.clip};

@@ -1,5 +1,7 @@
 #include "app/scenario/points.hpp"
 
+#include <string>
+
 #include <doctest/doctest.h>
 
 namespace paceline::points_test {
@@ -9,6 +11,7 @@ Point numbered(std::size_t number) {
     Point point;
     point.number = number;
     point.choice = {number, 2 * number};
+    point.resolved = "of " + std::to_string(number);
     return point;
 }
 
@@ -25,9 +28,11 @@ TEST_CASE("points: an element is read when it is asked for, each time anew") {
                             ++reads;
                             return numbered(index + 10);
                         },
+                        [](std::size_t index) { return std::to_string(index); },
                         [](std::size_t index) { return Position{index + 10, {index}}; }};
     CHECK(points.size() == 5);
     CHECK(points.position(3).number == 13);
+    CHECK(points.resolved(3) == "3");
     CHECK(reads == 0);
     CHECK(points[3].number == 13);
     CHECK(points[3].number == 13);
@@ -41,6 +46,7 @@ TEST_CASE("points: a part has the elements that were named, with their own numbe
     const Points part = points.only({2, 0});
     CHECK(numbers_of(part) == std::vector<std::size_t>{9, 7});
     CHECK(part.position(0).number == 9);
+    CHECK(part.resolved(0) == "of 9");
     CHECK(part.position(1).choice == std::vector<std::size_t>{7, 14});
     CHECK(numbers_of(part.only({1})) == std::vector<std::size_t>{7});
     CHECK(points.only({}).empty());

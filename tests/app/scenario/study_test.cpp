@@ -118,6 +118,14 @@ TEST_CASE("study: the label of a swept algorithm is the algorithm's own") {
     CHECK(file.study().points[0].scenario.algorithm.label == "mine");
 }
 
+TEST_CASE("study: a point that is only resolved is the one that is read") {
+    const ScenarioFile file(R"({"cluster.nodes": [2, 4], "seed": [1, 2]})");
+    const Study study = file.study({"workload.gradient=2MB"});
+
+    for (std::size_t point = 0; point < 4; ++point)
+        CHECK(study.points.resolved(point) == study.points[point].resolved);
+}
+
 TEST_CASE("study: a resolved point has no sweep") {
     const ScenarioFile file(R"({"cluster.nodes": [1, 2]})");
 
