@@ -156,6 +156,16 @@ void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes)
                         scenario.algorithm.run(cluster.worker(rank)));
 }
 
+// Adds what follows from the steps that were taken, and from what the machines have done by the end
+// and by the target, if there is a log.
+void add_what_it_took(Metrics& metrics, const Scenario& scenario, const DeviceUse& by_the_end,
+                      const TrainingLog* log) {
+    add_ratios(metrics, scenario);
+    Used used{by_the_end};
+    if (log != nullptr) used.by_the_target = log->use_at_target();
+    add_accounts(metrics, scenario, used);
+}
+
 // Runs the main job, with all others on the network or without them.
 Metrics run_main(const Scenario& scenario, Progress* progress, SpinLimit spin,
                  const Observer* observer, bool with_others) {
@@ -225,10 +235,7 @@ Metrics run_main(const Scenario& scenario, Progress* progress, SpinLimit spin,
     const RatedSteps steps = rated_steps_of(scenario, metrics);
     if (const auto model = model_step_time(scenario, steps.first, steps.last))
         metrics.model_step_time_s = to_seconds(*model) / scenario.algorithm.computing;
-    add_ratios(metrics, scenario);
-    Used used{device_use(cluster, network, simulation.now())};
-    if (log) used.by_the_target = log->use_at_target();
-    add_accounts(metrics, scenario, used);
+    add_what_it_took(metrics, scenario, device_use(cluster, network, simulation.now()), log.get());
     if (scenario.spread) metrics.spread = spread_over_workers(simulation, network, cluster);
     return metrics;
 }

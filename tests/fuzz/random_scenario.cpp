@@ -333,7 +333,6 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "measure.skip") return 0;  // of more, see skip_steps
     if (place == "measure.baseline") return chance(0.3);
     if (place == "measure.alone" || place == "measure.spread") return chance(0.2);
-    if (place == "measure.resources") return chance(0.5);
     if (place == "optimizer.learning_rate" || place == "own-optimizer.learning_rate")
         return pick({0.001, 0.05, 0.1, 30});
     if (place == "schedule.milestones") return Json{0.3, real(0.4, 0.9)};
