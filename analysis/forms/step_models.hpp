@@ -34,9 +34,9 @@ struct IdleNetwork {
     /// Rate of copies between the workers of a machine and its host, if collectives are staged
     /// there.
     std::optional<Bandwidth> staging{};
-    std::optional<Bandwidth>
-        sums{};     // of a worker's processor, if it adds up what all-reduces bring
     int cards = 1;  // of a machine; each serves as many of its workers
+    /// Rate at which a worker's processor adds up what all-reduces bring, if it does.
+    std::optional<Bandwidth> sums{};
 
     /// Returns how many workers of a machine share a card.
     [[nodiscard]] int sharing() const { return devices / cards; }

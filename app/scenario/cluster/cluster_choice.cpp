@@ -279,15 +279,15 @@ std::optional<IdleNetwork> ClusterChoice::undisturbed_network() const {
     // If loss limits each flow rather than the link, several flows together exceed one flow's rate.
     if (loss_bound(fabric.idle_star_loss, multiple(2, star.latency)) < star.bandwidth)
         return std::nullopt;
-    if (!bus) return IdleNetwork{with_limited_flows(star), {}, 1, library.staging, library.sums};
+    if (!bus) return IdleNetwork{with_limited_flows(star), {}, 1, library.staging, 1, library.sums};
     const bool ideal =
         fabric.idle_star_loss == 0 && bus->lane.loss == 0 && bus->lane.jitter == LinkJitter{};
     if (bus->kind != BusKind::switched || !ideal) return std::nullopt;
     const IdleStar inside{bus->lane.capacity(), sum(bus->lane.latency, bus->lane.latency),
                           library.start_up};
     star.latency = sum(star.latency, inside.latency);
-    return IdleNetwork{with_limited_flows(star), inside,       devices_per_node,
-                       library.staging,          library.sums, cards()};
+    return IdleNetwork{with_limited_flows(star), inside,  devices_per_node,
+                       library.staging,          cards(), library.sums};
 }
 
 }  // namespace paceline
