@@ -25,12 +25,12 @@ struct Column {
 };
 
 // Returns the column of one quantile over the workers.
-template <Quantiles WorkerSpread::* what, double Quantiles::* quantile>
+template <Quantiles WorkerSpread::* Of, double Quantiles::* At>
 constexpr Column spread_column(std::string_view name) {
     return {name,
             [](const Metrics& m) -> std::optional<double> {
                 if (!m.spread) return std::nullopt;
-                return *m.spread.*what.*quantile;
+                return *m.spread.*Of.*At;
             },
             true};
 }

@@ -19,6 +19,7 @@ constexpr std::string_view format = "paceline-point 3";
 // Visits the fields of a struct with their names. The bindings name all of them, so that a new
 // field that is forgotten here causes a compile error.
 template <class Fields, class Visit>
+// NOLINTNEXTLINE(readability-function-size): a line for each field
 void visit_metrics(Fields& fields, Visit visit) {
     auto& [nodes, devices, outcome, outcome_details, iterations, rated_iterations, epochs,
            sim_time_s, step_time_s, compute_s, exposed_comm_s, model_step_time_s, bytes_sent,
