@@ -1,8 +1,10 @@
 #include "app/study/point_file.hpp"
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -100,8 +102,13 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("events", events);
 }
 
+template <class Struct>
+concept Plain = std::same_as<Struct, Evaluation> || std::same_as<Struct, Quantiles> ||
+                std::same_as<Struct, WorkerSpread>;
+
 template <class Fields, class Visit>
-void visit_evaluation(Fields& fields, Visit visit) {
+    requires std::same_as<std::remove_const_t<Fields>, Evaluation>
+void visit_fields(Fields& fields, Visit visit) {
     auto& [sim_time_s, iteration, train_loss, test_loss, test_accuracy, consensus_distance,
            relative_error, bytes_sent_per_node] = fields;
     visit("sim_time_s", sim_time_s);
@@ -115,7 +122,8 @@ void visit_evaluation(Fields& fields, Visit visit) {
 }
 
 template <class Fields, class Visit>
-void visit_quantiles(Fields& fields, Visit visit) {
+    requires std::same_as<std::remove_const_t<Fields>, Quantiles>
+void visit_fields(Fields& fields, Visit visit) {
     auto& [p10, p50, p90, max] = fields;
     visit("p10", p10);
     visit("p50", p50);
@@ -124,7 +132,8 @@ void visit_quantiles(Fields& fields, Visit visit) {
 }
 
 template <class Fields, class Visit>
-void visit_spread(Fields& fields, Visit visit) {
+    requires std::same_as<std::remove_const_t<Fields>, WorkerSpread>
+void visit_fields(Fields& fields, Visit visit) {
     auto& [sent_gb, received_gb, computing_s, transfer_s] = fields;
     visit("sent_gb", sent_gb);
     visit("received_gb", received_gb);
@@ -151,26 +160,15 @@ Json to_json(const std::optional<double>& number) {
     return number ? to_json(*number) : Json();
 }
 
-Json to_json(const Quantiles& quantiles) {
+template <Plain Struct>
+Json to_json(const Struct& all) {
     Json json = Json::object();
-    visit_quantiles(quantiles,
-                    [&](const char* name, const auto& field) { json[name] = to_json(field); });
+    visit_fields(all, [&](const char* name, const auto& field) { json[name] = to_json(field); });
     return json;
 }
 
 Json to_json(const std::optional<WorkerSpread>& spread) {
-    if (!spread) return {};
-    Json json = Json::object();
-    visit_spread(*spread,
-                 [&](const char* name, const auto& field) { json[name] = to_json(field); });
-    return json;
-}
-
-Json to_json(const Evaluation& evaluation) {
-    Json json = Json::object();
-    visit_evaluation(evaluation,
-                     [&](const char* name, const auto& field) { json[name] = to_json(field); });
-    return json;
+    return spread ? to_json(*spread) : Json();
 }
 
 Json to_json(const Metrics& metrics);
@@ -215,21 +213,16 @@ void from_json_to(const Json& json, std::optional<double>& number) {
     from_json_to(json, number.emplace());
 }
 
-void from_json_to(const Json& json, Quantiles& quantiles) {
-    visit_quantiles(quantiles,
-                    [&](const char* name, auto& field) { from_json_to(json.at(name), field); });
-}
-
-void from_json_to(const Json& json, std::optional<WorkerSpread>& spread) {
-    visit_spread(spread.emplace(),
-                 [&](const char* name, auto& field) { from_json_to(json.at(name), field); });
-}
-
-void from_json_to(const Json& json, Evaluation& evaluation) {
-    visit_evaluation(evaluation, [&](const char* name, auto& field) {
+template <Plain Struct>
+void from_json_to(const Json& json, Struct& all) {
+    visit_fields(all, [&](const char* name, auto& field) {
         if (const auto value = json.find(name); value != json.end() && !value->is_null())
             from_json_to(*value, field);
     });
+}
+
+void from_json_to(const Json& json, std::optional<WorkerSpread>& spread) {
+    from_json_to(json, spread.emplace());
 }
 
 void from_json_to(const Json& json, Metrics& metrics);

@@ -1,6 +1,8 @@
 // Energy and money against published accounts of training runs, and a sum by hand.
 #include "analysis/measures/money.hpp"
 
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 namespace paceline::money_test {

@@ -40,6 +40,9 @@ PointResult some_result(std::mt19937_64& random) {
     m.algbw_gb_per_s = any_double(random);
     m.busbw_gb_per_s = any_double(random);
     m.slowdown = any_double(random);
+    m.spread.emplace();
+    m.spread->sent_gb.p10 = any_double(random);
+    m.spread->transfer_s.max = any_double(random);
     m.activations_gb = any_double(random);
     m.energy_to_target_kwh = any_double(random);
     m.events = random();
@@ -77,6 +80,9 @@ TEST_CASE("point file: every field reads back to the same, numbers to the bit") 
         CHECK(same(*a.algbw_gb_per_s, *b.algbw_gb_per_s));
         CHECK(same(*a.busbw_gb_per_s, *b.busbw_gb_per_s));
         CHECK(same(*a.slowdown, *b.slowdown));
+        REQUIRE(b.spread.has_value());
+        CHECK(same(a.spread->sent_gb.p10, b.spread->sent_gb.p10));
+        CHECK(same(a.spread->transfer_s.max, b.spread->transfer_s.max));
         CHECK(same(*a.activations_gb, *b.activations_gb));
         CHECK(same(*a.energy_to_target_kwh, *b.energy_to_target_kwh));
         CHECK_FALSE(b.test_loss.has_value());
