@@ -19,13 +19,14 @@ using namespace std::chrono_literals;
 using namespace literals;
 
 struct Hosts {
+    std::vector<Duration> ended;  // by sender
     Simulation simulation;
     Network network;
-    std::vector<Duration> ended;  // by sender
     Processes processes{simulation};
 
     Hosts(Fabric fabric, Duration receive_cost)
-        : network(simulation, std::move(fabric), {.receive_cost = receive_cost}), ended(8) {}
+        : ended(static_cast<std::size_t>(fabric.hosts)),
+          network(simulation, std::move(fabric), {.receive_cost = receive_cost}) {}
 };
 
 Task<> send_one(Hosts& hosts, int from, int to, Bytes size, Duration begin) {
