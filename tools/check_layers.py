@@ -61,6 +61,7 @@ ROOMS = {
     "algorithms/gossip": FAMILY,
     "algorithms/local": [*FAMILY, "algorithms/gossip"],  # SlowMo over SGP
     "algorithms/servers": [*FAMILY, "algorithms/local"],  # FedAvg's local steps
+    "analysis/fit": [],
     "analysis/forms": [],
     "analysis/measures": [],
     "analysis/traces": ["analysis/measures"],
