@@ -44,14 +44,16 @@ double from_coordinate(double t) {
     return s / (1 + std::sqrt(1 - s * s));
 }
 
-// The problem with one parameter held, or none, as Eigen's solver sees it: at least as many
-// residuals as parameters, the missing ones 0.
+// The problem with one parameter held, or none, as Eigen's solver sees it. Distances from the anchor
+// follow the residuals.
 class Functor : public Eigen::DenseFunctor<double> {
   public:
     Functor(const LeastSquares& problem, VectorXd held, Index hold, Index rows)
         : DenseFunctor(static_cast<int>(problem.parameters - (hold < 0 ? 0 : 1)),
-                       static_cast<int>(std::max(rows, problem.parameters))),
+                       static_cast<int>(rows + problem.parameters)),
           problem_(problem),
+          anchor_(problem.anchor.size() > 0 ? problem.anchor
+                                            : VectorXd::Constant(problem.parameters, 0.5)),
           held_(std::move(held)),
           hold_(hold) {}
 
@@ -71,8 +73,9 @@ class Functor : public Eigen::DenseFunctor<double> {
     int operator()(const VectorXd& u, VectorXd& out) const {
         latest_ = {place(u), {}};
         latest_.second = problem_.residuals({latest_.first}).front();
-        out = VectorXd::Zero(values());
+        out.resize(values());
         out.head(latest_.second.size()) = latest_.second;
+        out.tail(anchor_.size()) = anchor_weight * (latest_.first - anchor_);
         return 0;
     }
     int df(const VectorXd& u, MatrixXd& out) const {
@@ -90,8 +93,9 @@ class Functor : public Eigen::DenseFunctor<double> {
         for (Index free = 0; free < u.size(); ++free) {
             const std::size_t i = found.size() - static_cast<std::size_t>(u.size() - free);
             const double step = places[i][whole(free)] - at[whole(free)];
-            out.col(free).head(here.size()) =
-                (found[i] - here) * (slope_of_coordinate(u[free]) / step);
+            const double slope = slope_of_coordinate(u[free]);
+            out.col(free).head(here.size()) = (found[i] - here) * (slope / step);
+            out(here.size() + whole(free), free) = anchor_weight * slope;
         }
         return 0;
     }
@@ -102,6 +106,7 @@ class Functor : public Eigen::DenseFunctor<double> {
     }
 
     const LeastSquares& problem_;
+    VectorXd anchor_;
     VectorXd held_;
     Index hold_;
     mutable std::pair<VectorXd, VectorXd> latest_;  // the last place and its residuals

@@ -10,6 +10,9 @@
 // on u, with t = (1 + u)^2 / (2 (1 + u^2)), which covers [0, 1] once for u in [-1, 1]. Derivatives
 // are differences: residuals come in batches, so that a caller can run all of a batch at once.
 //
+// Where the residuals decide nothing, the fit is the one nearest to an anchor: to S, the minimizer
+// adds anchor_weight^2 |t - anchor|^2, which is far below any noise.
+//
 // S may have several minima. The search starts from those of `starts` places that are best and
 // apart, chosen from a Halton sequence and the middle of the cube; the same problem always takes
 // the same steps.
@@ -35,11 +38,14 @@ namespace paceline {
 using Residuals =
     std::function<std::vector<Eigen::VectorXd>(const std::vector<Eigen::VectorXd>& places)>;
 
+inline constexpr double anchor_weight = 1e-4;
+
 struct LeastSquares {
     std::ptrdiff_t parameters = 1;  // at least 1
     std::size_t starts = 4;
     Residuals residuals;
     std::function<void(std::size_t start, double sum)> tell{};  // sees S after each step
+    Eigen::VectorXd anchor{};                                   // empty: the middle of the cube
 };
 
 struct Fit {

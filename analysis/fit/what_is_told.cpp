@@ -40,7 +40,8 @@ Eigen::VectorXd leverages(const Fit& fit) {
 Noise noise_of(const Fit& fit, double if_too_few_rows) {
     const std::ptrdiff_t freedom = fit.residuals.size() - fit.at.size();
     if (freedom < 2) return {if_too_few_rows, true, 0};
-    return {std::sqrt(fit.sum / static_cast<double>(freedom)), false, freedom};
+    return {std::max(least_noise, std::sqrt(fit.sum / static_cast<double>(freedom))), false,
+            freedom};
 }
 
 double rise_of(const Noise& noise, double level) {

@@ -2,7 +2,8 @@
 // the rows leave open, rows that nothing explains, and how much another row would add.
 //
 //   S, m, n     the sum of squares, rows and parameters
-//   noise       s = sqrt(S / (m - n)) with m >= n + 2, else a stated default
+//   noise       s = sqrt(S / (m - n)) with m >= n + 2, but at least `least_noise`; else a stated
+//               default
 //   rise        s^2 F(level; 1, m - n), or s^2 chi^2(level; 1) with the default: how much S may rise
 //               within the interval of one parameter at that level
 //   J           slopes of the residuals; J = U diag(sigma) V^T
@@ -30,6 +31,8 @@ struct Noise {
     bool is_default = false;   // there are too few rows to tell
     std::ptrdiff_t freedom{};  // m - n, if it is not the default
 };
+
+inline constexpr double least_noise = 1e-4;  // simulated rows have none, but steps of a derivative
 
 /// Returns the noise that the residuals show, or the default.
 Noise noise_of(const Fit& fit, double if_too_few_rows);

@@ -41,6 +41,7 @@ Command list_command(CLI::App& program);
 Command explain_command(CLI::App& program);
 Command plot_command(CLI::App& program);
 Command solve_command(CLI::App& program);
+Command calibrate_command(CLI::App& program);
 Command compare_command(CLI::App& program);
 Command explore_command(CLI::App& program);
 Command completion_command(CLI::App& program);

@@ -55,17 +55,21 @@ void put_at(Json& json, const std::string& path, const Json& value, std::string_
     *at = value;
 }
 
-bool has_at(const Json& json, const std::string& path) {
+const Json* value_at(const Json& json, const std::string& path) {
     const Json* at = &json;
     for (const std::string& key : split_path(path)) {
-        if (at->is_array() && is_list_index(key) && std::stoul(key) < at->size()) {
+        if (at->is_array() && is_list_index(key) && std::stoul(key) < at->size())
             at = &(*at)[std::stoul(key)];
-            continue;
-        }
-        if (!at->is_object() || !at->contains(key)) return false;
-        at = &at->at(key);
+        else if (at->is_object() && at->contains(key))
+            at = &at->at(key);
+        else
+            return nullptr;
     }
-    return true;
+    return at;
+}
+
+bool has_at(const Json& json, const std::string& path) {
+    return value_at(json, path) != nullptr;
 }
 
 std::string barrier_to(const Json& json, const std::string& path) {

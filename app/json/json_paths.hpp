@@ -14,6 +14,9 @@ namespace paceline {
 void put_at(Json& json, const std::string& path, const Json& value, std::string_view file,
             const std::string& shown);
 
+/// Returns the value at a path, or null if there is none.
+const Json* value_at(const Json& json, const std::string& path);
+
 bool has_at(const Json& json, const std::string& path);
 
 /// Returns the path of a value above this one that is no object, so that nothing can be put below

@@ -10,16 +10,13 @@
 
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
+#include "app/json/json_paths.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/numeric/elementary.hpp"
 
 namespace paceline {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& path, const std::string& problem) {
-    throw ConfigError("command line", path.empty() ? "--vary" : "--vary " + path, problem);
-}
 
 using Ends = std::pair<std::string, std::string>;
 
@@ -73,7 +70,8 @@ std::string meant_ends(const Ends& ends) {
     return "";
 }
 
-void read_kind(const Ends& ends, VariedQuantity& varied) {
+// Returns what is wrong with the ends; empty if nothing is.
+std::string read_kind(const Ends& ends, VariedQuantity& varied) {
     if (read_numbers(ends, varied)) {
         varied.kind = QuantityKind::number;
     } else if (read_ends(
@@ -86,12 +84,12 @@ void read_kind(const Ends& ends, VariedQuantity& varied) {
         varied.kind = QuantityKind::size;
     } else {
         const std::string meant = meant_ends(ends);
-        refuse(varied.path,
-               fmt::format("\"{}\" and \"{}\" are not two numbers, bandwidths, durations or sizes; "
-                           "{}write both alike, such as 100Mbps..100Gbps, 1us..1ms or 2..64",
-                           ends.first, ends.second,
-                           meant.empty() ? "" : fmt::format("did you mean {}? ", meant)));
+        return fmt::format(
+            "\"{}\" and \"{}\" are not two numbers, bandwidths, durations or sizes; "
+            "{}write both alike, such as 100Mbps..100Gbps, 1us..1ms or 2..64",
+            ends.first, ends.second, meant.empty() ? "" : fmt::format("did you mean {}? ", meant));
     }
+    return "";
 }
 
 double to_digits(double value, int digits) {
@@ -124,12 +122,40 @@ std::string VariedQuantity::spelled(double value) const {
     return fmt::format("{}", value);
 }
 
+double VariedQuantity::rounded(double value, int digits) const {
+    return kind == QuantityKind::whole_number ? std::round(value) : to_digits(value, digits);
+}
+
 std::string VariedQuantity::shown(double value, int digits) const {
-    return kind == QuantityKind::whole_number ? spelled(value) : spelled(to_digits(value, digits));
+    return spelled(rounded(value, digits));
+}
+
+Json VariedQuantity::written(double value) const {
+    if (kind == QuantityKind::number) return value;
+    if (kind == QuantityKind::whole_number) return std::llround(value);
+    return spelled(value);
 }
 
 std::string VariedQuantity::setting(double value) const {
     return fmt::format("{}={}", path, spelled(value));
+}
+
+std::optional<double> VariedQuantity::stated_in(const Json& scenario) const {
+    const Json* const stated = value_at(scenario, path);
+    if (stated == nullptr) return std::nullopt;
+    if (kind == QuantityKind::number || kind == QuantityKind::whole_number)
+        return stated->is_number() ? std::optional(stated->get<double>()) : std::nullopt;
+    if (!stated->is_string()) return std::nullopt;
+    const auto text = stated->get<std::string>();
+    try {
+        if (kind == QuantityKind::bandwidth)
+            return static_cast<double>(parse_bandwidth(text).bits_per_second);
+        if (kind == QuantityKind::duration)
+            return static_cast<double>(parse_duration(text).count());
+        return static_cast<double>(parse_bytes(text).count);
+    } catch (const UnitError&) {
+        return std::nullopt;
+    }
 }
 
 double VariedQuantity::in_base_unit(double value) const {
@@ -141,7 +167,10 @@ std::string VariedQuantity::base_unit() const {
     return units.at(static_cast<std::size_t>(kind));
 }
 
-VariedQuantity read_varied_quantity(const std::string& text) {
+VariedQuantity read_varied_quantity(const std::string& text, const std::string& option) {
+    const auto refuse = [&option](const std::string& path, const std::string& problem) {
+        throw ConfigError("command line", path.empty() ? option : option + " " + path, problem);
+    };
     const std::size_t equals = text.find('=');
     const std::size_t dots = text.find("..", equals == std::string::npos ? 0 : equals);
     if (equals == 0 || equals == std::string::npos || dots == std::string::npos)
@@ -149,7 +178,8 @@ VariedQuantity read_varied_quantity(const std::string& text) {
     VariedQuantity varied;
     varied.path = text.substr(0, equals);
     const Ends ends{text.substr(equals + 1, dots - equals - 1), text.substr(dots + 2)};
-    read_kind(ends, varied);
+    if (const std::string problem = read_kind(ends, varied); !problem.empty())
+        refuse(varied.path, problem);
     if (varied.from == varied.to)
         refuse(varied.path,
                fmt::format("{} to {} is one value; give a range", ends.first, ends.second));

@@ -6,7 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "app/json/json_file.hpp"
 
 namespace paceline {
 
@@ -23,17 +26,23 @@ struct VariedQuantity {
     [[nodiscard]] double step() const;
     /// Returns the value as it is written in scenarios.
     [[nodiscard]] std::string spelled(double value) const;
+    /// Returns the value with this many digits.
+    [[nodiscard]] double rounded(double value, int digits) const;
     /// Returns the same with this many digits, for people.
     [[nodiscard]] std::string shown(double value, int digits) const;
+    /// Returns the value as JSON of scenarios has it.
+    [[nodiscard]] Json written(double value) const;
     /// Returns "path=value", as --set takes it.
     [[nodiscard]] std::string setting(double value) const;
+    /// Returns the value that the scenario states at the path, if it is of this kind.
+    [[nodiscard]] std::optional<double> stated_in(const Json& scenario) const;
     /// Returns the value in bits per second, seconds or bytes. Plain numbers stay as they are.
     [[nodiscard]] double in_base_unit(double value) const;
     [[nodiscard]] std::string base_unit() const;
 };
 
-/// Reads "path=from..to". Both ends are quantities with units of one kind, or numbers. Throws
-/// ConfigError.
-VariedQuantity read_varied_quantity(const std::string& text);
+/// Reads "path=from..to", which was given with this option. Both ends are quantities with units of
+/// one kind, or numbers. Throws ConfigError.
+VariedQuantity read_varied_quantity(const std::string& text, const std::string& option = "--vary");
 
 }  // namespace paceline

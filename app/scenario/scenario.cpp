@@ -16,6 +16,7 @@
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/money.hpp"
 #include "app/scenario/pieces.hpp"
+#include "app/scenario/testbed.hpp"
 #include "sim/engine/split_mix64.hpp"
 
 namespace paceline {
@@ -331,7 +332,10 @@ std::optional<std::int64_t> Scenario::steps() const {
     return lesser(steps_of_each(), steps_for(*this, gradients_of(*this)));
 }
 
-Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources) {
+namespace {
+
+// Reads a point that names no testbed any more.
+Scenario read_merged(const Json& resolved, const std::string& file, const Sources& sources) {
     const ObjectReader read({&resolved, &file, "", &sources}, root_keys);
     Scenario scenario;
     if (const auto p = read.optional("$schema")) as_string(*p);
@@ -382,6 +386,18 @@ Scenario read_scenario(const Json& resolved, const std::string& file, const Sour
         scenario.price = read_price(*p, scenario.workload.device, scenario.power.has_value());
     if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);
     return scenario;
+}
+
+}  // namespace
+
+Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources) {
+    const auto testbed = testbed_of(resolved, file, sources);
+    if (!testbed) return read_merged(resolved, file, sources);
+    try {
+        return read_merged(on_testbed(*testbed, resolved), file, sources);
+    } catch (const ConfigError& error) {
+        throw at_its_place(error, *testbed, resolved, file);
+    }
 }
 
 }  // namespace paceline

@@ -70,7 +70,8 @@ struct ScenarioText {
     Sources sources;
 };
 
-/// Reads a resolved scenario, which has no sweep. `file` is its name. Throws ConfigError.
+/// Reads a resolved scenario, which has no sweep, and the testbed that its cluster may name. `file`
+/// is its name. Throws ConfigError.
 Scenario read_scenario(const Json& resolved, const std::string& file, const Sources& sources);
 
 }  // namespace paceline

@@ -108,6 +108,12 @@ TEST_CASE("least squares: two parameters that only their sum counts of leave bot
     const Profiles found =
         profiles(problem, fit(problem), [](const Fit& at) { return 1e-4 + at.sum; });
     CHECK(found.fit.at.sum() == doctest::Approx(1).epsilon(1e-4));
+    LeastSquares anchored = problem;
+    anchored.anchor = VectorXd::Constant(2, 0.7);
+    anchored.anchor[1] = 0.4;
+    const Fit nearest = fit(anchored);
+    CHECK(nearest.at[0] == doctest::Approx(0.65).epsilon(0.02));
+    CHECK(nearest.at[1] == doctest::Approx(0.35).epsilon(0.02));
     for (const ProfileInterval& interval : found.intervals) {
         CHECK(interval.low_is_open);
         CHECK(interval.high_is_open);

@@ -1,0 +1,173 @@
+// paceline calibrate: fits constants of a scenario to what was measured, and writes a testbed.
+#include "app/questions/calibrate/calibrate.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "app/commands/command.hpp"
+#include "app/commands/console_log.hpp"
+#include "app/host/console.hpp"
+#include "app/host/files.hpp"
+#include "app/host/interruption.hpp"
+#include "app/host/output.hpp"
+#include "app/json/config_error.hpp"
+#include "app/questions/calibrate/calibration_text.hpp"
+#include "app/questions/calibrate/testbed_json.hpp"
+#include "app/questions/solve_points.hpp"
+#include "app/study/point_key.hpp"
+#include "app/study/study_file.hpp"
+
+namespace paceline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CalibrateArguments {
+    ScenarioArguments scenario;
+    std::vector<std::string> measured;
+    std::vector<std::string> free;
+    double level = usual_level;
+    double noise = usual_noise;
+    std::string out;  // empty: no file is written
+    int jobs = 0;     // 0: the number of cores
+    bool json = false;
+    bool quiet = false;
+};
+
+// Throws ConfigError if there is a file of this name that no calibration has written.
+void refuse_another_file(const std::string& out) {
+    std::error_code ignored;
+    if (!fs::exists(out, ignored)) return;
+    const Json there =
+        fs::is_regular_file(out, ignored) ? Json::parse(read_text(out), nullptr, false) : Json();
+    if (!there.is_object() || !there.contains("constants") || !there.contains("cluster"))
+        throw ConfigError("command line", "--out " + out,
+                          "is there and is no testbed that paceline calibrate has written; name "
+                          "another file");
+}
+
+// A line on the terminal that each step of the work replaces.
+class StatusLine {
+  public:
+    explicit StatusLine(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO) != 0) {}
+    StatusLine(const StatusLine&) = delete;
+    StatusLine& operator=(const StatusLine&) = delete;
+    ~StatusLine() { tell(""); }
+
+    void tell(const std::string& line) const {
+        if (!shown_) return;
+        std::fputs(fmt::format("\r\033[K{}", line).c_str(), stderr);
+        std::fflush(stderr);
+    }
+
+  private:
+    bool shown_;
+};
+
+StudyOptions options_of(const CalibrateArguments& arguments, Interruption& interruption) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    StudyOptions options;
+    options.pool = {static_cast<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores),
+                    static_cast<std::size_t>(cores)};
+    options.stop = interruption.token();
+    options.begins = [&interruption] { interruption.hold(); };
+    return options;
+}
+
+CalibrationQuestion question_of(const CalibrateArguments& arguments) {
+    CalibrationQuestion question{open_scenario(arguments.scenario.file),
+                                 arguments.scenario.settings,
+                                 arguments.scenario.picks,
+                                 arguments.free,
+                                 {},
+                                 arguments.level,
+                                 arguments.noise};
+    for (const std::string& file : arguments.measured)
+        question.measured.push_back({file, read_text(file)});
+    return question;
+}
+
+std::string today() {
+    const auto now = std::chrono::system_clock::now();
+    return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+}
+
+int calibrate_and_tell(const CalibrateArguments& arguments) {
+    Interruption interruption;  // must precede any other thread
+    if (!arguments.out.empty()) refuse_another_file(arguments.out);
+    CalibrationQuestion question = question_of(arguments);
+    try {
+        std::optional<StatusLine> status(arguments.quiet);
+        question.tell = [&status](const std::string& line) { status->tell(line); };
+        const Calibration found =
+            calibrate(question, concurrently(options_of(arguments, interruption)));
+        status.reset();
+        const std::string testbed = testbed_json(found, program_name(), today());
+        if (!arguments.out.empty()) write_file(arguments.out, testbed);
+        print(stdout, arguments.json ? testbed : calibration_text(found));
+        if (arguments.json || arguments.quiet) return done;
+        ConsoleLog().note(
+            arguments.out.empty()
+                ? "no testbed is written; --out FILE writes one that scenarios can name"
+                : fmt::format("scenarios name it: \"cluster\": {{\"testbed\": \"{}\", ...}}",
+                              arguments.out));
+        return done;
+    } catch (const OutputError& error) {
+        ConsoleLog().fail(error.what());
+        return wrong_input;
+    } catch (const SearchStopped&) {
+        ConsoleLog().note("stopped; nothing is written");
+        return 128 + interruption.signal();
+    }
+}
+
+}  // namespace
+
+Command calibrate_command(CLI::App& program) {
+    CLI::App& parser = *program.add_subcommand(
+        "calibrate",
+        "fit constants of a scenario to what was measured, with intervals, as a testbed that "
+        "scenarios can name");
+    const auto arguments = std::make_shared<CalibrateArguments>();
+    add_scenario_arguments(parser, arguments->scenario);
+    parser
+        .add_option("measured", arguments->measured,
+                    "CSV with columns of results.csv and paths, or output of nccl-tests, OSU, "
+                    "iperf3 --json, or a trace of torch.profiler")
+        ->required()
+        ->check(names_something());
+    parser
+        .add_option("--free", arguments->free,
+                    "path=from..to: a constant of the cluster or the workload, and its range")
+        ->required()
+        ->allow_extra_args(false)
+        ->take_all();
+    parser.add_option("--level", arguments->level, "of the intervals (default: 0.9)")
+        ->check(CLI::Range(0.5, 0.999));
+    parser
+        .add_option("--noise", arguments->noise,
+                    "of a row, relative, where there are too few to tell (default: 0.05)")
+        ->check(CLI::Range(1e-4, 1.0));
+    parser.add_option("--out", arguments->out, "the file for the testbed")
+        ->check(names_something());
+    parser.add_option("--jobs", arguments->jobs, "points run side by side (default: cores)")
+        ->check(CLI::Range(1, 1024));
+    parser.add_flag("--json", arguments->json, "print the testbed");
+    parser.add_flag("--quiet", arguments->quiet, "no progress line and no notes");
+    return {&parser, [arguments] { return calibrate_and_tell(*arguments); }};
+}
+
+}  // namespace paceline

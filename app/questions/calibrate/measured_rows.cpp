@@ -1,0 +1,251 @@
+#include "app/questions/calibrate/measured_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analysis/measures/csv.hpp"
+#include "app/json/names.hpp"
+#include "app/json/schema.hpp"
+#include "app/run/results.hpp"
+#include "app/scenario/study_faults.hpp"
+#include "app/scenario/study_plan.hpp"
+#include "app/scenario/testbed.hpp"
+
+namespace paceline {
+
+namespace {
+
+// Columns of numbers that say which point it is, and not how it went.
+constexpr auto no_measurements =
+    std::to_array<std::string_view>({"devices", "iterations", "epochs", "sim_time_s"});
+
+struct Heading {
+    enum class Kind : std::uint8_t { measured, setting, axis, name } kind;
+    std::string path;                   // of the setting or axis, or the column
+    std::vector<std::string> labels{};  // of the axis
+};
+
+std::string place_of(std::size_t line, const std::string& heading) {
+    return heading.empty() ? fmt::format("line {}", line)
+                           : fmt::format("line {}, {}", line, heading);
+}
+
+[[noreturn]] void refuse(const MeasuredFile& file, std::size_t line, const std::string& heading,
+                         Fault fault) {
+    throw ConfigError(file.name, place_of(line, heading), std::move(fault));
+}
+
+bool is_end_of(std::string_view path, std::string_view end) {
+    return path == end || (path.ends_with(end) && path.size() > end.size() &&
+                           path[path.size() - end.size() - 1] == '.');
+}
+
+Heading read_heading(const MeasuredFile& file, std::size_t line, const std::string& text,
+                     const std::vector<Axis>& axes) {
+    using Kind = Heading::Kind;
+    if (text == "name") return {Kind::name, text};
+    for (const Axis& axis : axes)
+        if (is_end_of(axis.path, text)) return {Kind::axis, axis.path, axis.names};
+    std::vector<std::string_view> known = column_names();
+    std::erase_if(known, [](std::string_view name) {
+        return std::ranges::find(no_measurements, name) != no_measurements.end();
+    });
+    if (std::ranges::find(known, text) != known.end()) return {Kind::measured, text};
+    const std::string path = text == "nodes" ? "cluster.nodes" : text;
+    const Fault fault = path_fault(scenario_schema(), path);
+    if (fault.problem.empty()) return {Kind::setting, path};
+    if (text.find('.') != std::string::npos) refuse(file, line, text, fault);
+    refuse(file, line, text,
+           unknown(text, "a column of results.csv that is measured, nor a path of the scenario",
+                   known));
+}
+
+// Returns a value that is above 0: a number, or a duration where the column is of seconds.
+double measured_value(const MeasuredFile& file, std::size_t line, const std::string& column,
+                      const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool known = error == std::errc{} && end == text.data() + text.size();
+    if (!known && column.ends_with("_s")) try {
+            value = to_seconds(parse_duration(text));
+            known = true;
+        } catch (const UnitError&) {
+            known = false;
+        }
+    if (!known || !std::isfinite(value) || !(value > 0))
+        refuse(file, line, column,
+               Fault{fmt::format("\"{}\" is no number above 0{}; leave it empty where nothing was "
+                                 "measured",
+                                 one_line(text, 60),
+                                 column.ends_with("_s") ? " and no duration, such as 4s" : "")});
+    return value;
+}
+
+bool is_blank(const std::vector<std::string>& row) {
+    return std::ranges::all_of(row, [](const std::string& field) { return field.empty(); });
+}
+
+std::string trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return "";
+    return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
+}
+
+void take_field(const MeasuredFile& file, std::size_t line, const Heading& heading,
+                const std::string& field, MeasuredRow& row) {
+    switch (heading.kind) {
+        case Heading::Kind::name:
+            row.name = field;
+            return;
+        case Heading::Kind::measured:
+            row.values.push_back({heading.path, measured_value(file, line, heading.path, field)});
+            return;
+        case Heading::Kind::axis:
+            if (std::ranges::find(heading.labels, field) != heading.labels.end()) {
+                row.picks.push_back(fmt::format("{}={}", heading.path, field));
+                return;
+            }
+            [[fallthrough]];
+        case Heading::Kind::setting:
+            row.settings.push_back(fmt::format("{}={}", heading.path, field));
+    }
+}
+
+std::vector<MeasuredRow> read_table(const MeasuredFile& file, const MeasuredScenario& about,
+                                    const std::vector<Axis>& axes) {
+    std::vector<Heading> headings;
+    std::vector<MeasuredRow> rows;
+    std::size_t line = 0;
+    std::string_view text = file.text;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    for (std::vector<std::string>& fields : csv_rows(text)) {
+        ++line;
+        for (std::string& field : fields) field = trimmed(field);
+        if (is_blank(fields) || fields.front().starts_with('#')) continue;
+        if (headings.empty()) {
+            for (const std::string& field : fields)
+                headings.push_back(read_heading(file, line, field, axes));
+            continue;
+        }
+        if (fields.size() != headings.size())
+            refuse(file, line, "",
+                   Fault{fmt::format("has {} fields, and the header has {}", fields.size(),
+                                     headings.size())});
+        MeasuredRow row{fmt::format("{}, line {}", file.name, line), about.scenario, about.settings,
+                        about.picks};
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            if (!fields[i].empty()) take_field(file, line, headings[i], fields[i], row);
+        if (row.values.empty())
+            refuse(file, line, "", Fault{"measures nothing; every column of results.csv is empty"});
+        rows.push_back(std::move(row));
+    }
+    if (std::ranges::none_of(headings,
+                             [](const Heading& h) { return h.kind == Heading::Kind::measured; }))
+        throw ConfigError(file.name, "",
+                          "measures nothing; name a column of results.csv in its header, such as "
+                          "step_time_s, or give the output of nccl-tests, OSU, iperf3 --json or a "
+                          "trace of torch.profiler");
+    if (rows.empty()) throw ConfigError(file.name, "", "has a header and no rows");
+    return rows;
+}
+
+std::vector<MeasuredRow> rows_of(const MeasuredCollectives& measured,
+                                 const MeasuredScenario& about) {
+    const Json base = base_of(about);
+    std::vector<MeasuredRow> rows;
+    for (const MeasuredCollective& one : measured.rows)
+        rows.push_back(
+            {fmt::format("{}: {} of {}", one.where, one.operation, to_string(Bytes{one.bytes})),
+             {about.scenario.file, collective_scenario(base, one).dump(), about.scenario.sources},
+             {},
+             {},
+             {{"step_time_s", one.seconds}}});
+    return rows;
+}
+
+// Returns the algorithm that a tool's operation is.
+Json algorithm_of(const Json& base, const std::string& operation) {
+    const std::string known = operation == "send"         ? "broadcast"
+                              : operation == "all-gather" ? "all-gather-ring"
+                                                          : operation;
+    const auto own = base.find("algorithm");
+    if (own != base.end() && own->is_object() && own->value("kind", "") == "collective" &&
+        own->value("operation", "") == known)
+        return *own;
+    Json algorithm{{"kind", "collective"}, {"operation", known}};
+    const bool chosen = base["cluster"].contains("library");
+    if (operation == "send")
+        algorithm["method"] = "at-once";
+    else if (operation == "all-reduce" && chosen)
+        algorithm["all_reduce"] = "library";
+    return algorithm;
+}
+
+}  // namespace
+
+Json base_of(const MeasuredScenario& about) {
+    PlanFaults wrong;
+    StudyPlan plan = make_study_plan(about.scenario, about.settings, about.picks, wrong);
+    refuse_if_wrong(plan, wrong);
+    std::erase_if(plan.order,
+                  [&](std::size_t axis) { return plan.sweep.axes[axis].values.size() > 1; });
+    Json base = resolve_point(plan, std::vector<std::size_t>(plan.sweep.axes.size()), wrong);
+    refuse_if_wrong(plan, wrong);
+    if (!base.contains("cluster") || !base["cluster"].is_object())
+        throw ConfigError(about.scenario.file, "cluster", "is missing: the cluster to calibrate");
+    const auto testbed = testbed_of(base, about.scenario.file, about.scenario.sources);
+    return testbed ? on_testbed(*testbed, base) : base;
+}
+
+Json collective_scenario(const Json& base, const MeasuredCollective& measured) {
+    Json cluster = base["cluster"];
+    for (const char* key : {"failures", "access", "background", "placement"}) cluster.erase(key);
+    const int own = cluster.value("devices_per_node", 1);
+    const int machines = measured.operation == "send" ? 2
+                         : measured.machines          ? *measured.machines
+                         : measured.ranks             ? std::max(1, *measured.ranks / own)
+                                                      : 0;
+    const int ranks = measured.operation == "send" ? 2 : measured.ranks.value_or(machines * own);
+    if (machines > 0) {
+        if (ranks % machines != 0)
+            throw ConfigError(
+                measured.where, "",
+                fmt::format("has {} ranks on {} machines; a row needs as many on each", ranks,
+                            machines));
+        cluster.erase("devices");
+        cluster["nodes"] = machines;
+        cluster["devices_per_node"] = ranks / machines;
+        if (ranks == machines) {
+            cluster.erase("bus");
+            cluster.erase("nics");
+        }
+    }
+    Json scenario;
+    scenario["cluster"] = std::move(cluster);
+    scenario["workload"] = {{"gradient", fmt::format("{}B", measured.bytes)},
+                            {"gradient_time", "0s"}};
+    scenario["algorithm"] = algorithm_of(base, measured.operation);
+    scenario["stop"] = {{"iterations", 1}};
+    return scenario;
+}
+
+std::vector<MeasuredRow> read_measured_rows(const MeasuredFile& file, const MeasuredScenario& about,
+                                            std::vector<std::string>& notes) {
+    if (const auto collectives = read_measured_collectives(file.name, file.text)) {
+        for (const std::string& line : collectives->left_out) notes.push_back(line);
+        return rows_of(*collectives, about);
+    }
+    PlanFaults wrong;
+    const StudyPlan plan = make_study_plan(about.scenario, about.settings, about.picks, wrong);
+    refuse_if_wrong(plan, wrong);
+    return read_table(file, about, plan.sweep.shown_axes());
+}
+
+}  // namespace paceline

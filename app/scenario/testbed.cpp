@@ -1,0 +1,70 @@
+#include "app/scenario/testbed.hpp"
+
+#include <utility>
+
+#include "app/json/json_paths.hpp"
+#include "app/json/object_reader.hpp"
+
+namespace paceline {
+
+namespace {
+
+const Json* named_testbed(const Json& point) {
+    if (!point.is_object() || !point.contains("cluster")) return nullptr;
+    const Json& cluster = point["cluster"];
+    if (!cluster.is_object() || !cluster.contains("testbed")) return nullptr;
+    return &cluster["testbed"];
+}
+
+Json read_testbed(const std::string& text, const std::string& file) {
+    Json testbed = parse_json(text, file);
+    const Place place{&testbed, &file, ""};
+    if (!testbed.is_object() || !testbed.contains("cluster"))
+        place.refuse(
+            "is no testbed: it has no \"cluster\"; name a file that paceline calibrate has "
+            "written");
+    for (const char* part : {"cluster", "workload"})
+        if (testbed.contains(part) && !testbed[part].is_object())
+            place.child(part, testbed[part]).refuse("is not an object; write {...}");
+    if (testbed["cluster"].contains("testbed"))
+        place.child("cluster.testbed", testbed["cluster"]["testbed"])
+            .refuse("a testbed names no other; put its cluster here");
+    return testbed;
+}
+
+}  // namespace
+
+std::shared_ptr<const Testbed> testbed_of(const Json& point, const std::string& scenario,
+                                          const Sources& sources) {
+    const Json* const named = named_testbed(point);
+    if (named == nullptr) return nullptr;
+    const std::string file = as_file({named, &scenario, "cluster.testbed", &sources});
+    return sources.cache->once<Testbed>(
+        "testbed " + file, [&] { return Testbed{file, read_testbed(sources.text(file), file)}; });
+}
+
+Json on_testbed(const Testbed& testbed, const Json& point) {
+    Json merged = point;
+    const Json& own = point["cluster"];
+    Json cluster = testbed.content["cluster"];
+    if (own.contains("nodes") || own.contains("devices"))
+        for (const char* key : {"nodes", "devices"}) cluster.erase(key);
+    cluster.merge_patch(own);
+    cluster.erase("testbed");
+    merged["cluster"] = std::move(cluster);
+    if (!testbed.content.contains("workload")) return merged;
+    Json workload = testbed.content["workload"];
+    if (point.contains("workload")) workload.merge_patch(point["workload"]);
+    merged["workload"] = std::move(workload);
+    return merged;
+}
+
+ConfigError at_its_place(const ConfigError& error, const Testbed& testbed, const Json& point,
+                         const std::string& scenario) {
+    if (error.file() != scenario || has_at(point, error.path()) ||
+        !has_at(testbed.content, error.path()))
+        return error;
+    return {testbed.file, error.path(), error.fault()};
+}
+
+}  // namespace paceline
