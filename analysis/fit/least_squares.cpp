@@ -124,8 +124,9 @@ Minimum descend(const LeastSquares& problem, const VectorXd& from, Index hold, I
     VectorXd u = functor.start();
     Eigen::LevenbergMarquardt<Functor> solver(functor);
     solver.setFactor(1);
-    solver.setFtol(1e-10);
-    solver.setXtol(1e-9);
+    const bool rough = hold >= 0;  // a profile's ends are wanted to 2 %
+    solver.setFtol(rough ? 1e-5 : 1e-10);
+    solver.setXtol(rough ? 1e-4 : 1e-9);
     solver.setMaxfev(most_steps * 4);
     if (solver.minimizeInit(u) != Eigen::LevenbergMarquardtSpace::ImproperInputParameters)
         for (Index step = 0; step < most_steps; ++step) {
