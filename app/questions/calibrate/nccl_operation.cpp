@@ -1,17 +1,17 @@
 // Which operation a run of nccl-tests measured.
 //
-// Since July 2025 nccl-tests print the program's name above the table. Before, three things tell it:
+// Since June 2025 nccl-tests print the program's name above the table. Before, three things tell
+// it:
 //
 //   busbw / algbw     all-reduce 2 (n-1) / n; reduce-scatter, all-gather and all-to-all (n-1) / n;
 //                     broadcast, reduce and sendrecv 1 (doc/PERFORMANCE.md)
 //   redop and root    sum of what reduces and of sendrecv; a root of what has one
 //   #wrong in place   N/A of all-to-all and sendrecv, which have no form in place
 //
-// Both bandwidths are rounded, so a row gives an interval of their quotient. Before June 2020 algbw of
-// all-gather and reduce-scatter was that of one block, and the quotient n-1.
+// Both bandwidths are rounded, so a row gives an interval of their quotient. Before June 2020 algbw
+// of all-gather and reduce-scatter was that of one block, and the quotient n-1.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -58,18 +58,17 @@ struct Quotient {
     }
 };
 
-// Returns half a unit of a number's last place: 0.005 of "12.34".
+// Returns half a unit of a number's last place: 0.005 of "12.34", 50 of "1.2e+03".
 double half_unit(std::string_view word) {
     const std::size_t e = std::min(word.find_first_of("eE"), word.size());
     const std::size_t point = std::min(word.find('.'), e);
-    const double places = point == e ? 0 : static_cast<double>(e - point - 1);
-    double exponent = 0;
+    std::int64_t exponent = point == e ? 0 : -static_cast<std::int64_t>(e - point - 1);
     if (e < word.size()) {
         std::string_view digits = word.substr(e + 1);
         if (digits.starts_with('+')) digits.remove_prefix(1);
-        exponent = static_cast<double>(whole_in(digits).value_or(0));
+        exponent += whole_in(digits).value_or(0);
     }
-    return 0.5 * std::pow(10, std::min(exponent, 300.0) - places);
+    return positive_in(fmt::format("5e{}", exponent - 1)).value_or(0);
 }
 
 // Returns what all rows allow busbw / algbw to be.

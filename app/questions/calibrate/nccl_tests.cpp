@@ -1,8 +1,8 @@
 // The table that a program of nccl-tests prints:
 //
-//   # Collective test starting: all_reduce_perf                             since July 2025
+//   # Collective test starting: all_reduce_perf                             since June 2025
 //   # nThread 1 nGpus 1 minBytes 8 ... agg iters: 1 ...
-//   #  Rank  0 Group  0 Pid  71 on  node-a device  0 [0000:07:00] NAME      before 2025 without Group
+//   #  Rank  0 Group  0 Pid  71 on  node-a device  0 [0000:07:00] NAME      Group since Sept 2022
 //   #       size         count      type   redop    root     time   algbw   busbw  #wrong  ...
 //        1048576        262144     float     sum      -1    85.31   12.29   21.51       0  ...
 //

@@ -54,8 +54,8 @@ struct NcclOperation {
 std::string_view nccl_program_in(std::string_view text);
 
 /// Returns the operation that a run measured: by its program's name, else by the columns and
-/// busbw / algbw. Throws ConfigError if the run does not tell, if paceline does not simulate it, or if
-/// busbw / algbw is not that of this operation and so many ranks.
+/// busbw / algbw. Throws ConfigError if the run does not tell, if paceline does not simulate it, or
+/// if busbw / algbw is not that of this operation and so many ranks.
 NcclOperation nccl_operation(const std::string& file, const NcclRun& run);
 
 }  // namespace paceline

@@ -6,9 +6,9 @@
 //   1024                   14.83             13.20             17.02        1000
 //
 //   osu_latency         half of a round trip: one message one way
-//   osu_bw              a rate: 64 messages are in flight before the receiver answers. The largest size
-//                       is taken as one send of 64 of them, whose time has one latency in so much; of
-//                       smaller sizes the rate is one of messages
+//   osu_bw              a rate: 64 messages are in flight before the receiver answers. The largest
+//                       size is taken as one send of 64 of them, whose time has one latency in so
+//                       much; of smaller sizes the rate is one of messages
 //   osu_allreduce, osu_bcast, osu_reduce, osu_reduce_scatter    size is that of the whole vector
 //   osu_allgather, osu_alltoall    size is that of a block; the vector has one for each rank
 //
@@ -156,6 +156,11 @@ class OsuLog {
                             "of the last rank is taken",
                             test_->operation),
                 place(line.number));
+        if (test_->operation == "send" && !machines_)
+            left_out_.add(
+                "taken as from one machine to another; the file does not say where the two "
+                "processes were",
+                place(line.number));
         in_table_ = true;
     }
 
@@ -170,6 +175,9 @@ class OsuLog {
             left_out_.add("the values were not those expected (Fail)", place(line.number));
         else if (*size == 0)
             left_out_.add("size is 0, so nothing travels", place(line.number));
+        else if (test_->operation == "send" && machines_ == 1)
+            left_out_.add("both processes were on one machine, so no network was measured",
+                          place(line.number));
         else if (test_->kind == OsuKind::block && !ranks_)
             left_out_.add(
                 fmt::format("size is that of one rank's block, and the file does not say how many "

@@ -1,6 +1,6 @@
-// One reader for each tool of measured_collectives.hpp, whose function chooses among them. Each tells
-// whether a text is of its tool, and reads it. All throw ConfigError, with file and line, if nothing in
-// the text can be used.
+// One reader for each tool of measured_collectives.hpp, whose function chooses among them. Each
+// tells whether a text is of its tool, and reads it. All throw ConfigError, with file and line, if
+// nothing in the text can be used.
 #pragma once
 
 #include <string>

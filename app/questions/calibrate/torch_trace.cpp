@@ -2,11 +2,11 @@
 //
 // A kernel of NCCL (category "kernel") has its duration in microseconds. What it sent stands in
 // "Collective name", "In msg nelems", "Out msg nelems", "dtype" and "Group size": of the kernel
-// itself, or, in older traces, of the operator record_param_comms that launched it. That operator has
-// the kernel's "External id", or that of the launch with the kernel's "correlation".
+// itself, or, in older traces, of the operator record_param_comms that launched it. That operator
+// has the kernel's "External id", or that of the launch with the kernel's "correlation".
 //
-// The larger of the two numbers of elements is the vector: an all-gather has its block in and all out,
-// a reduce-scatter the reverse. A kernel also waits for ranks that come late, so of equal ones
+// The larger of the two numbers of elements is the vector: an all-gather has its block in and all
+// out, a reduce-scatter the reverse. A kernel also waits for ranks that come late, so of equal ones
 // (operation, bytes, ranks) the shortest is taken.
 //
 // Traces are large, so events are read one by one and only NCCL's are kept.
@@ -114,8 +114,8 @@ struct TorchEvents {
     }
 };
 
-// Reads the events of a trace as the parser passes them: an object with the list traceEvents, or the
-// list itself. What else is in there is passed over.
+// Reads the events of a trace as the parser passes them: an object with the list traceEvents, or
+// the list itself. What else is in there is passed over.
 class TorchParser : public nlohmann::json_sax<nlohmann::json> {
   public:
     TorchParser(std::string file, std::string_view text, TorchEvents& events)
@@ -271,8 +271,10 @@ std::vector<TorchSample> samples_of(const TorchEvents& events, LeftOut& left_out
                 found != events.operators.end())
                 message = &found->second;
         if (message->name.empty()) {
-            left_out.add("neither the kernel of NCCL nor what launched it says what was sent",
-                         place_of(kernel));
+            left_out.add(
+                "neither the kernel of NCCL nor what launched it says what was "
+                "sent, as in traces of older versions of PyTorch",
+                place_of(kernel));
             continue;
         }
         if (launcher && kernels_of[*launcher] > 1) {

@@ -1,5 +1,5 @@
-// What tools print, against the tables that a test has made or that are in samples/: outputs as they
-// are published, with other numbers and names.
+// What tools print, against the tables that a test has made or that are in samples/: outputs as
+// they are published, with other numbers and names.
 #include "app/questions/calibrate/measured_collectives.hpp"
 
 #include <array>
@@ -196,7 +196,7 @@ TEST_CASE("nccl-tests, property: columns and bandwidths tell the program where n
         const Printed printed = print(random, program, old, false);
         CAPTURE(printed.text);
 
-        // Before June 2020 two ranks' blocks gave all-gather and reduce-scatter the quotient 1, too.
+        // Before June 2020 blocks of two ranks gave all-gather and reduce-scatter this quotient.
         if (old && printed.ranks == 2 && factor_of(program, 2) == 1 && !program.rooted) {
             CHECK(refusal(printed.text).find("by its columns this may be") != std::string::npos);
             continue;
@@ -256,7 +256,9 @@ TEST_CASE("OSU: half round trips, one rate, blocks times ranks, and the last ran
     CHECK(measured.rows[3].seconds == Approx(51.5e-6));
     CHECK(named(measured.rows[4]) == "broadcast 4096 B, 16 ranks on 4, log, line 30");
     CHECK(measured.rows[4].seconds == Approx(13.75e-6));
+    CHECK(says(measured, "line 5, line 12: taken as from one machine to another"));
     CHECK(says(measured, "line 6: size is 0"));
+    CHECK(read("# machines: 1\n" + sample("osu.txt")).rows.size() == 2);
     CHECK(says(measured, "line 13, line 15: of osu_bw the largest size is taken"));
     CHECK(says(measured, "line 17: osu_bibw is left out"));
 }
