@@ -168,6 +168,20 @@ TEST_CASE("nccl-tests: a log of mpirun with warnings among its rows gives those 
                                    "line 23: #wrong is not 0: the operation gave wrong values"});
 }
 
+TEST_CASE("nccl-tests: the labels of srun and a command above the table are understood") {
+    const MeasuredCollectives measured = read(
+        "0: + ./all_gather_perf -b 8K\n0: #  Rank  0 Pid 7 on a device 0 [0x1b] X\n"
+        "0: #  Rank  1 Pid 8 on b device 0 [0x1b] X\n"
+        "0: # size count type time algbw busbw error time algbw busbw error\n"
+        "0:   8192  1024  float  10.0  0.82  0.41  0e+00  11.0  0.74  0.37  0e+00\n"
+        "# out-of-place in-place\n");
+
+    REQUIRE(measured.rows.size() == 1);
+    CHECK(named(measured.rows[0]) == "all-gather 8192 B, 2 ranks on 2, log, line 5");
+    CHECK(measured.rows[0].seconds == Approx(10e-6));
+    CHECK(measured.left_out.empty());
+}
+
 TEST_CASE(
     "nccl-tests, property: printed tables of seven programs are read back, one after another") {
     for (unsigned seed = 0; seed < 60; ++seed) {
@@ -238,6 +252,13 @@ TEST_CASE("nccl-tests: what is ambiguous, or no single collective, is refused wi
           std::string::npos);
     CHECK(refusal(log.substr(0, log.find("      65536"))).find("no row can be used; line 16") !=
           std::string::npos);
+    CHECK(refusal("# Collective test starting: sendrecv_perf\n# Rank 0 Pid 7 on a device 0\n"
+                  "# Rank 1 Pid 8 on a device 1\n"
+                  "# size count type redop root time algbw busbw #wrong\n"
+                  "8192 2048 float sum -1 10.0 0.82 0.82 0\n")
+              .find("line 4: sendrecv_perf ran on one machine") != std::string::npos);
+    CHECK(refusal(R"({"version": 3, "nccl_version": 22807, "results": [{"out_of_place": {}}]})")
+              .find("-J") != std::string::npos);
     CHECK(refusal("#      bytes             N    type  algbw out-of-place in-place")
               .find("before 2019") != std::string::npos);
 }
@@ -368,6 +389,8 @@ TEST_CASE(
     const std::string shared = replaced(trace, "\"External id\": 302", "\"External id\": 301");
 
     CHECK(says(read(shared), "traceEvents[1], traceEvents[2]: one call launched several kernels"));
+    CHECK(says(read(replaced(trace, "_allgather_base", "all_to_allv")),
+               "\"all_to_allv\" is left out: it is no all-reduce"));
     CHECK(says(read(replaced(trace, "\"Float\"", "\"Quarter\"")),
                "the dtype \"Quarter\" is not known"));
     CHECK(refusal(trace.substr(0, 1500)).find("log: line 16: the JSON breaks off") !=
