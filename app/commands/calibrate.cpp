@@ -28,6 +28,7 @@
 #include "app/questions/solve_points.hpp"
 #include "app/study/point_key.hpp"
 #include "app/study/study_file.hpp"
+#include "models/data/files/data_error.hpp"
 
 namespace paceline {
 
@@ -87,6 +88,15 @@ StudyOptions options_of(const CalibrateArguments& arguments, Interruption& inter
     return options;
 }
 
+std::string content_of(const std::string& file) {
+    try {
+        const std::vector<unsigned char> bytes = read_bytes(file);
+        return {bytes.begin(), bytes.end()};
+    } catch (const DataError& error) {
+        throw ConfigError("command line", "measured", error.what());
+    }
+}
+
 CalibrationQuestion question_of(const CalibrateArguments& arguments) {
     CalibrationQuestion question{open_scenario(arguments.scenario.file),
                                  arguments.scenario.settings,
@@ -96,7 +106,7 @@ CalibrationQuestion question_of(const CalibrateArguments& arguments) {
                                  arguments.level,
                                  arguments.noise};
     for (const std::string& file : arguments.measured)
-        question.measured.push_back({file, read_text(file)});
+        question.measured.push_back({file, content_of(file)});
     return question;
 }
 

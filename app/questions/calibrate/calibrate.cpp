@@ -35,7 +35,7 @@ bool is_logarithmic(const VariedQuantity& range) {
     return range.from > 0;
 }
 
-double value_at(const VariedQuantity& range, double t) {
+double constant_at(const VariedQuantity& range, double t) {
     return is_logarithmic(range)
                ? range.from * elementary::exp(t * elementary::log(range.to / range.from))
                : range.from + t * (range.to - range.from);
@@ -96,7 +96,7 @@ class Predictions {
     [[nodiscard]] std::vector<double> values_at(const VectorXd& place) const {
         std::vector<double> values;
         for (std::size_t j = 0; j < ranges_.size(); ++j)
-            values.push_back(value_at(ranges_[j], place[Index(j)]));
+            values.push_back(constant_at(ranges_[j], place[Index(j)]));
         return values;
     }
 
@@ -244,7 +244,7 @@ std::vector<FittedConstant> constants_of(const std::vector<VariedQuantity>& rang
     for (std::size_t j = 0; j < ranges.size(); ++j) {
         const ProfileInterval& interval = profiles.intervals[j];
         const auto value = [&](double t) {
-            return ranges[j].rounded(value_at(ranges[j], t), digits);
+            return ranges[j].rounded(constant_at(ranges[j], t), digits);
         };
         constants.push_back({ranges[j], value(profiles.fit.at[Index(j)]), value(interval.low),
                              value(interval.high), interval.low_is_open, interval.high_is_open});

@@ -18,9 +18,9 @@ namespace paceline {
 namespace {
 
 constexpr auto keys = std::to_array<std::string_view>(
-    {"testbed", "nodes", "devices", "devices_per_node", "nics", "bus", "fabric", "transport",
-     "library", "stragglers", "speeds", "compute_jitter", "failures", "access", "placement",
-     "background"});
+    {"nodes", "devices", "devices_per_node", "nics", "bus", "fabric", "transport", "library",
+     "stragglers", "speeds", "compute_jitter", "failures", "access", "placement", "background",
+     "testbed"});
 constexpr auto bus_key_table = std::to_array<std::string_view>({"kind", "link"});
 
 constexpr auto bus_kinds = std::to_array<Spelling<BusKind>>(

@@ -544,7 +544,7 @@ TEST_CASE("schema: a path that no scenario can have is told with the nearest kno
           "devices_per_node, nics, bus, fabric, transport, library, stragglers, speeds, "
           "compute_jitter, "
           "failures, "
-          "placement, background, access");
+          "placement, background, access, testbed");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
           "nothing lies below this path at \"many\"");
     CHECK(!path_problem(scenario_schema(), "").empty());

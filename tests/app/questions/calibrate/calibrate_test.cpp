@@ -19,6 +19,17 @@
 namespace paceline::calibrate_test {
 namespace {
 
+// Sanitizers see the code, and need not count what it gives.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr unsigned clusters = 4;
+#else
+constexpr unsigned clusters = 200;
+#endif
+#else
+constexpr unsigned clusters = 200;
+#endif
+
 constexpr const char* two_machines = R"({
   "cluster": {"nodes": 2, "fabric": {"kind": "star",
               "link": {"bandwidth": "10Gbps", "latency": "25us", "efficiency": 0.9}}},
@@ -184,7 +195,7 @@ TEST_CASE(
     "calibrate, property: 90 % intervals of drawn clusters hold their constants in 85 to 95 %") {
     std::size_t intervals = 0;
     std::size_t held = 0;
-    for (unsigned seed = 1; seed <= 200; ++seed) {
+    for (unsigned seed = 1; seed <= clusters; ++seed) {
         CAPTURE(seed);
         std::mt19937_64 rng(seed);
         std::uniform_real_distribution<double> draw(0, 1);
@@ -206,8 +217,9 @@ TEST_CASE(
                 ++held;
         }
     }
-    const double share = double(held) / double(intervals);
+    const double share = static_cast<double>(held) / static_cast<double>(intervals);
     MESSAGE(held, " of ", intervals);
+    if (clusters < 200) return;  // too few to tell
     CHECK(share >= 0.85);
     CHECK(share <= 0.95);
 }
