@@ -22,7 +22,7 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
-.PHONY: help explorer test-explorer demo test python package fuzz bench claims validation comparison figures fingerprints reference deps format check \
+.PHONY: help explorer test-explorer demo test python package fuzz bench calibrated claims validation comparison figures fingerprints reference deps format check \
         check-aarch64 check-container check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-package check-reference check-attacks check-claims check-docs check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
 
 help: ## list these commands
@@ -89,6 +89,12 @@ validation: deps ## compare predictions with published measurements; writes docs
 	@tools/deps.sh --demo
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline
+
+calibrated: deps ## calibrate each validated testbed on three of its rows; writes docs/calibrated-testbeds.md (minutes)
+	@echo "calibrated: runs scenarios/validation before and after, and writes docs/calibrated-testbeds.md"
+	@tools/deps.sh --demo
+	@$(call build,release,paceline)
+	@tools/calibrate_testbeds.py build/release/paceline
 
 claims: deps ## run the studies behind docs/claims.md and write its tables (hours); CLAIM="A9 B10" runs some and prints them
 	@echo "claims: runs the studies of the papers' claims"

@@ -33,8 +33,9 @@ UNITS = {"speedup": ("speedup", 1, "{:.2f}"), "samples_per_s": ("samples/s", 1, 
 PLAIN = ("workload", "algorithm", "cluster.fabric.link", "cluster.fabric.link.bandwidth")  # labels say it all
 
 
-def run(program, scenario, out):
-    subprocess.run([program, "run", scenario, "--out", out, "--quiet"], check=True)
+def run(program, scenario, out, *settings):
+    changes = [word for setting in settings for word in ("--set", setting)]
+    subprocess.run([program, "run", scenario, "--out", out, "--quiet", *changes], check=True)
     with open(Path(out) / "results.csv", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

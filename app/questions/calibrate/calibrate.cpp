@@ -35,10 +35,13 @@ bool is_logarithmic(const VariedQuantity& range) {
     return range.from > 0;
 }
 
+// Rounding must not lead beyond the range.
 double constant_at(const VariedQuantity& range, double t) {
-    return is_logarithmic(range)
-               ? range.from * elementary::exp(t * elementary::log(range.to / range.from))
-               : range.from + t * (range.to - range.from);
+    const double value =
+        is_logarithmic(range)
+            ? range.from * elementary::exp(t * elementary::log(range.to / range.from))
+            : range.from + t * (range.to - range.from);
+    return std::clamp(value, range.from, range.to);
 }
 
 std::vector<VariedQuantity> read_ranges(const CalibrationQuestion& question) {
@@ -244,7 +247,8 @@ std::vector<FittedConstant> constants_of(const std::vector<VariedQuantity>& rang
     for (std::size_t j = 0; j < ranges.size(); ++j) {
         const ProfileInterval& interval = profiles.intervals[j];
         const auto value = [&](double t) {
-            return ranges[j].rounded(constant_at(ranges[j], t), digits);
+            return std::clamp(ranges[j].rounded(constant_at(ranges[j], t), digits), ranges[j].from,
+                              ranges[j].to);
         };
         constants.push_back({ranges[j], value(profiles.fit.at[Index(j)]), value(interval.low),
                              value(interval.high), interval.low_is_open, interval.high_is_open});

@@ -30,7 +30,8 @@ std::string table(const std::vector<Cells>& rows) {
 }
 
 std::string error_text(double predicted, double measured) {
-    return fmt::format("{:+.1f} %", 100 * (predicted / measured - 1));
+    const double percent = 100 * (predicted / measured - 1);
+    return std::abs(percent) < 0.05 ? "0.0 %" : fmt::format("{:+.1f} %", percent);
 }
 
 std::string rows_text(const Calibration& calibration) {

@@ -166,7 +166,8 @@ std::vector<MeasuredRow> rows_of(const MeasuredCollectives& measured,
              {about.scenario.file, collective_scenario(base, one).dump(), about.scenario.sources},
              {},
              {},
-             {{"step_time_s", one.seconds}}});
+             {{"step_time_s", one.seconds}},
+             true});
     return rows;
 }
 
@@ -239,7 +240,8 @@ Json collective_scenario(const Json& base, const MeasuredCollective& measured) {
 std::vector<MeasuredRow> read_measured_rows(const MeasuredFile& file, const MeasuredScenario& about,
                                             std::vector<std::string>& notes) {
     if (const auto collectives = read_measured_collectives(file.name, file.text)) {
-        for (const std::string& line : collectives->left_out) notes.push_back(line);
+        for (const std::string& line : collectives->left_out)
+            notes.push_back(fmt::format("{}, {}", file.name, line));
         return rows_of(*collectives, about);
     }
     PlanFaults wrong;

@@ -68,6 +68,24 @@ TEST_CASE("calibrate: two rows give bandwidth and gradient time in closed form")
     CHECK(found.rows[0].fitted == doctest::Approx(0.1321).epsilon(1e-5));
 }
 
+// A message takes the latency of two links and its bytes at 90 % of the bandwidth. The scenario's own
+// computing is none of it.
+TEST_CASE(
+    "calibrate: a tool's messages give latency and bandwidth, a step beside them the gradient") {
+    CalibrationQuestion question =
+        about({"cluster.fabric.link.bandwidth=1Gbps..100Gbps",
+               "cluster.fabric.link.latency=1us..1ms", "workload.gradient_time=1ms..1s"},
+              "nodes,step_time_s\n1,0.25\n");
+    question.measured.push_back(
+        {"osu.txt",
+         "# OSU MPI Latency Test v7.3\n# Size Latency (us)\n0 99\n8 62.5\n4000000 3262.5\n"});
+    const Calibration found = calibrate(question, &in_turn);
+    CHECK(found.constants[0].value == doctest::Approx(32e6 / 0.0032 / 0.9).epsilon(1e-3));
+    CHECK(found.constants[1].value == doctest::Approx(31.25e6).epsilon(1e-3));
+    CHECK(found.constants[2].value == doctest::Approx(0.25e12).epsilon(1e-4));
+    for (const FittedRow& row : found.rows) CHECK(std::abs(row.error()) < 1e-4);
+}
+
 TEST_CASE("calibrate: bandwidth and efficiency multiply, and neither is told") {
     const Calibration found = calibrate(about({"cluster.fabric.link.bandwidth=1Gbps..100Gbps",
                                                "cluster.fabric.link.efficiency=0.2..1"},
