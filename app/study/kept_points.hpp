@@ -29,7 +29,7 @@
 namespace paceline {
 
 inline constexpr std::size_t most_point_bytes = std::size_t{256} << 20U;
-inline constexpr std::size_t most_journal_bytes = std::size_t{16} << 20U;  // then another begins
+inline constexpr std::size_t most_journal_bytes = std::size_t{4} << 20U;  // then another begins
 
 /// A point that is taken from a journal of at least this age is written again.
 inline constexpr std::chrono::days age_of_renewal{10};
