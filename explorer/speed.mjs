@@ -1,4 +1,5 @@
-// How long the page takes for shipped studies, and `paceline run --jobs 2` in turn, in ms: the table of docs/explorer.md.
+// How long the page takes after a slider, and for shipped studies, with `paceline run --jobs 2` in turn, in ms: the
+// figures of docs/explorer.md.
 // node speed.mjs ADDRESS PACELINE, with the page served at ADDRESS.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,6 +16,16 @@ const page = await browser.newPage();
 const idle = () => page.waitForFunction(() => document.body.dataset.busy === "no", null, { timeout: 300_000 });
 await page.goto(address);
 await idle();
+await page.focus("#bandwidth-range");
+const moves = [];
+for (let i = 0; i < 21; ++i) {
+  await page.keyboard.press(i % 2 === 0 ? "ArrowRight" : "ArrowLeft");
+  await page.waitForTimeout(30);
+  await idle();
+  moves.push(await page.evaluate(() => window.explorer.measured.redraw_ms));
+}
+moves.sort((a, b) => a - b);
+console.log(`the first view's 28 points after a slider: ${moves[10].toFixed(0)}, ${moves[0].toFixed(0)} to ${moves[20].toFixed(0)}`);
 for (const name of ["dgc-speedup", "bandwidth-what-if", "stragglers", "first-training"]) {
   const times = { page: [], program: [] };
   for (let i = 0; i < 3; ++i) {

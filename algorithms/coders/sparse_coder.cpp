@@ -63,8 +63,8 @@ std::int64_t selected_tensors(const Layout& layout) {
 }
 std::int64_t selected_entries(const Layout& layout, double density) {
     std::int64_t entries = 0;
-    for (const Tensor& tensor : layout.tensors())
-        if (tensor.compressible()) entries += kept_entries(tensor.entries(), density);
+    for (const auto& [size, tensors] : layout.compressible_sizes())
+        entries += tensors * kept_entries(size, density);
     return entries;
 }
 

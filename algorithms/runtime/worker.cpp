@@ -1,6 +1,7 @@
 #include "algorithms/runtime/worker.hpp"
 
-#include <set>
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,6 +27,14 @@ void note_progress(SharedState& all, WorkerState& own) {
     if (own.step <= own.newest_step) return;
     own.newest_step = own.step;
     if (all.job.steps_are_counted) all.simulation().note_progress();
+}
+
+// Ranks in increasing order, as most groups have them, need no copy.
+bool names_each_once(const std::vector<int>& ranks) {
+    if (std::ranges::adjacent_find(ranks, std::greater_equal{}) == ranks.end()) return true;
+    std::vector<int> sorted = ranks;
+    std::ranges::sort(sorted);
+    return std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
 }  // namespace
@@ -188,11 +197,11 @@ Bytes Worker::weigh(const Vector& v) const {
 }
 
 GroupPtr Worker::group(std::vector<int> ranks, int channel) {
-    const std::set<int> distinct(ranks.begin(), ranks.end());
-    PACELINE_CHECK(distinct.size() == ranks.size(), "a group names each rank once");
-    PACELINE_CHECK(distinct.contains(own_.rank), "a worker names groups of its own");
-    PACELINE_CHECK(*distinct.begin() >= 0 && *distinct.rbegin() < workers(),
-                   "a group has known ranks");
+    PACELINE_CHECK(std::ranges::find(ranks, own_.rank) != ranks.end(),
+                   "a worker names groups of its own");
+    const auto [least, most] = std::ranges::minmax(ranks);
+    PACELINE_CHECK(least >= 0 && most < workers(), "a group has known ranks");
+    PACELINE_CHECK(names_each_once(ranks), "a group names each rank once");
     return shared_.groups.of(std::move(ranks), channel);
 }
 

@@ -77,7 +77,7 @@ class Descriptor {
 
 }  // namespace
 
-std::optional<std::string> read_own_file(const fs::path& file, std::size_t most) {
+std::optional<std::string> read_own_file(const fs::path& file, std::size_t most, std::size_t from) {
     const Descriptor in(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (in.number() < 0 && errno == ENOENT) return std::nullopt;
     if (in.number() < 0 && errno == ELOOP) refuse_file(file, "is a link, not a file");
@@ -85,10 +85,12 @@ std::optional<std::string> read_own_file(const fs::path& file, std::size_t most)
     if (in.number() < 0 || ::fstat(in.number(), &what) != 0)
         refuse_file(file, fmt::format("cannot be read: {}", std::strerror(errno)));
     if (!S_ISREG(what.st_mode)) refuse_file(file, "is no regular file");
-    std::string text(std::min(static_cast<std::size_t>(what.st_size), most), '\0');
+    const std::size_t begin = std::min(static_cast<std::size_t>(what.st_size), from);
+    std::string text(std::min(static_cast<std::size_t>(what.st_size) - begin, most), '\0');
     std::size_t got = 0;
     while (got < text.size()) {
-        const ssize_t read = ::read(in.number(), text.data() + got, text.size() - got);
+        const ssize_t read = ::pread(in.number(), text.data() + got, text.size() - got,
+                                     static_cast<off_t>(begin + got));
         if (read < 0 && errno == EINTR) continue;
         if (read < 0) refuse_file(file, fmt::format("cannot be read: {}", std::strerror(errno)));
         if (read == 0) break;

@@ -22,10 +22,11 @@ std::string read_text(const std::string& file);
 /// cannot be read, or if it exceeds the limit, which is checked before anything is allocated.
 std::vector<unsigned char> read_bytes(const std::string& file, std::uint64_t limit = most_content);
 
-/// Returns at most the first `most` bytes of a regular file; nothing if there is no file of this
-/// name. A link is not followed and a FIFO is not waited for: throws UnusableFile if the name is of
-/// something else than a regular file, or cannot be read.
-std::optional<std::string> read_own_file(const std::filesystem::path& file, std::size_t most);
+/// Returns at most `most` bytes of a regular file, beginning with byte `from`; nothing if there is
+/// no file of this name. A link is not followed and a FIFO is not waited for: throws UnusableFile
+/// if the name is of something else than a regular file, or cannot be read.
+std::optional<std::string> read_own_file(const std::filesystem::path& file, std::size_t most,
+                                         std::size_t from = 0);
 
 struct UnusableFile : std::runtime_error {
     using std::runtime_error::runtime_error;

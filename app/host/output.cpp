@@ -18,13 +18,30 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Returns a name beside `file` that nobody can foresee.
-fs::path unforeseeable_name(const fs::path& file) {
+[[noreturn]] void refuse_output(const fs::path& file, std::string_view what, int error) {
+    throw OutputError(fmt::format("{}: {}: {}", file.string(), what, std::strerror(error)));
+}
+
+// Returns the part of a name that nobody can foresee.
+std::string unforeseeable_digits(const fs::path& file) {
     std::uint64_t number = 0;
     if (::getentropy(&number, sizeof number) != 0)
-        throw OutputError(fmt::format("{}: cannot be written: no random name: {}", file.string(),
-                                      std::strerror(errno)));
-    return fs::path(file).concat(fmt::format(".{:016x}.tmp", number));
+        refuse_output(file, "cannot be written: no random name", errno);
+    return fmt::format("{:016x}", number);
+}
+
+// Creates a file under a name that belongs to nothing else. Returns its descriptor.
+int create_new(const fs::path& path) {
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+}
+
+void write_all(int handle, const fs::path& file, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(handle, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) refuse_output(file, "cannot be written to its end", errno);
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
 }
 
 // A new open file beside `file`, which the destructor removes unless it is renamed. Its name cannot
@@ -34,9 +51,8 @@ class TemporaryFile {
   public:
     explicit TemporaryFile(fs::path file)
         : file_(std::move(file)),
-          path_(unforeseeable_name(file_)),
-          handle_(
-              ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)) {
+          path_(fs::path(file_).concat("." + unforeseeable_digits(file_) + ".tmp")),
+          handle_(create_new(path_)) {
         if (handle_ < 0) fail("cannot be written", errno);
     }
     TemporaryFile(const TemporaryFile&) = delete;
@@ -47,12 +63,7 @@ class TemporaryFile {
     }
 
     void write(std::string_view text, Flush flush) {
-        while (!text.empty()) {
-            const ssize_t written = ::write(handle_, text.data(), text.size());
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) fail("cannot be written to its end", errno);
-            text.remove_prefix(static_cast<std::size_t>(written));
-        }
+        write_all(handle_, file_, text);
         if (flush == Flush::yes && ::fsync(handle_) != 0 && errno != EINVAL && errno != EROFS)
             fail("cannot be brought to the disk", errno);
     }
@@ -66,7 +77,7 @@ class TemporaryFile {
 
   private:
     [[noreturn]] void fail(std::string_view what, int error) const {
-        throw OutputError(fmt::format("{}: {}: {}", file_.string(), what, std::strerror(error)));
+        refuse_output(file_, what, error);
     }
 
     fs::path file_;
@@ -75,7 +86,7 @@ class TemporaryFile {
     bool kept_ = false;
 };
 
-// Returns whether this is a name that unforeseeable_name makes.
+// Returns whether this is a name that TemporaryFile makes.
 bool is_temporary(std::string_view name) {
     constexpr std::string_view end = ".tmp";
     constexpr std::size_t digits = 16;
@@ -131,6 +142,28 @@ void write_file_in_pieces(
     write([&temporary](std::string_view piece) { temporary.write(piece, Flush::no); });
     temporary.write("", Flush::yes);
     temporary.take_its_place();
+}
+
+GrowingFile::GrowingFile(const fs::path& folder, std::string_view ending)
+    : path_(folder / (unforeseeable_digits(folder) + std::string(ending))),
+      handle_(create_new(path_)) {
+    if (handle_ < 0) refuse_output(path_, "cannot be written", errno);
+}
+
+GrowingFile::~GrowingFile() {
+    ::close(handle_);
+    if (size_ == 0) ::unlink(path_.c_str());
+}
+
+void GrowingFile::append(std::string_view piece) {
+    try {
+        write_all(handle_, path_, piece);
+    } catch (const OutputError&) {
+        const auto whole = static_cast<off_t>(size_);
+        if (::ftruncate(handle_, whole) == 0) ::lseek(handle_, whole, SEEK_SET);
+        throw;
+    }
+    size_ += piece.size();
 }
 
 }  // namespace paceline

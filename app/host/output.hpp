@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -36,5 +37,30 @@ void write_file(const std::filesystem::path& file, std::string_view text, Flush 
 void write_file_in_pieces(
     const std::filesystem::path& file,
     const std::function<void(const std::function<void(std::string_view piece)>& sink)>& write);
+
+/// A new file that grows at its end: <folder>/<16 random hex digits><ending>. Its name cannot be
+/// foreseen and belongs to no other process. Each piece is in the file when append() returns, and
+/// is not flushed to the disk: a power failure may leave any part of it. The file stays, unless it
+/// is empty.
+class GrowingFile {
+  public:
+    /// Throws OutputError.
+    GrowingFile(const std::filesystem::path& folder, std::string_view ending);
+    GrowingFile(const GrowingFile&) = delete;
+    GrowingFile& operator=(const GrowingFile&) = delete;
+    ~GrowingFile();
+
+    /// Adds all of the piece, or nothing and throws OutputError. A process that is killed meanwhile
+    /// may leave a part of it.
+    void append(std::string_view piece);
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+  private:
+    std::filesystem::path path_;
+    int handle_;
+    std::size_t size_ = 0;
+};
 
 }  // namespace paceline

@@ -17,11 +17,11 @@ constexpr auto power_key_table = std::to_array<std::string_view>(
 constexpr double most_price = 1e12;
 constexpr double most_watts = 1e9;
 
-double per_device_hour(const Place& place, const std::optional<Device>& device) {
+double per_device_hour(const Place& place, const Device* device) {
     if (!place.json->is_string()) return as_number_up_to(place, most_price);
     if (as_string(place) != "list")
         place.refuse("is neither a price nor \"list\", the list price of the workload's device");
-    if (!device)
+    if (device == nullptr)
         place.refuse("the workload names no device of paceline list devices; state the price");
     if (!device->price)
         place.refuse(fmt::format("no list price of {} is known; state the price", device->name));
@@ -37,10 +37,10 @@ Keys power_keys() {
     return power_key_table;
 }
 
-Power read_power(const Place& place, const std::optional<Device>& device) {
+Power read_power(const Place& place, const Device* device) {
     const ObjectReader read(place, power_key_table);
     Power power;
-    if (device && device->watts && !read.has("computing"))
+    if (device != nullptr && device->watts && !read.has("computing"))
         power.computing = device->watts->most;
     else
         power.computing = as_number_up_to(
@@ -59,7 +59,7 @@ Power read_power(const Place& place, const std::optional<Device>& device) {
     return power;
 }
 
-Price read_price(const Place& place, const std::optional<Device>& device, bool power_is_known) {
+Price read_price(const Place& place, const Device* device, bool power_is_known) {
     const ObjectReader read(place, price_key_table);
     Price price;
     if (const auto p = read.optional("up_per_gb"))

@@ -10,8 +10,6 @@
 // of training runs assume (Touvron et al., arXiv 2302.13971, table 15).
 #pragma once
 
-#include <optional>
-
 #include "analysis/measures/money.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/workload/devices.hpp"
@@ -21,8 +19,8 @@ namespace paceline {
 Keys price_keys();
 Keys power_keys();
 
-/// `device` is the workload's, if the table has it. Throws ConfigError.
-Power read_power(const Place& place, const std::optional<Device>& device);
-Price read_price(const Place& place, const std::optional<Device>& device, bool power_is_known);
+/// `device` is the workload's; null: the table does not have it. Throw ConfigError.
+Power read_power(const Place& place, const Device* device);
+Price read_price(const Place& place, const Device* device, bool power_is_known);
 
 }  // namespace paceline

@@ -1,5 +1,6 @@
 #include "app/study/point_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -262,6 +263,28 @@ std::optional<PointResult> read_point(std::string_view text, std::string_view ke
     } catch (const Json::exception&) {  // written by a program with another format
         return std::nullopt;
     }
+}
+
+std::vector<PointText> points_in(std::string_view row) {
+    constexpr std::size_t key_digits = 32;
+    const std::string line_before = fmt::format("\n{} ", format);
+    const std::string_view beginning = std::string_view(line_before).substr(1);
+    const auto next = [&](std::size_t from) {
+        return std::min(row.find(line_before, from), row.size() - 1) + 1;
+    };
+    // Without this, a text would be lost with the one behind it if that was cut in its first line.
+    constexpr std::string_view last_line = "\n}\n";
+    std::vector<PointText> all;
+    for (std::size_t at = row.starts_with(beginning) ? 0 : next(0); at < row.size();) {
+        const std::size_t behind = next(at);
+        const std::string_view text = row.substr(at, behind - at);
+        const std::size_t last = text.find(last_line);
+        const std::size_t size =
+            last == std::string_view::npos ? text.size() : last + last_line.size();
+        all.push_back({text.substr(beginning.size(), key_digits), at, size});
+        at = behind;
+    }
+    return all;
 }
 
 }  // namespace paceline

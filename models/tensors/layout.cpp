@@ -12,19 +12,25 @@ std::int64_t Tensor::entries() const {
 }
 
 Layout::Layout(std::vector<Tensor> tensors) : tensors_(std::move(tensors)), offsets_{0} {
-    for (const Tensor& tensor : tensors_) offsets_.push_back(offsets_.back() + tensor.entries());
+    std::vector<std::int64_t> compressible;
+    for (const Tensor& tensor : tensors_) {
+        const std::int64_t entries = tensor.entries();
+        offsets_.push_back(offsets_.back() + entries);
+        if (tensor.compressible())
+            compressible.push_back(entries);
+        else
+            incompressible_ += entries;
+    }
+    std::ranges::sort(compressible);
+    for (const std::int64_t entries : compressible) {
+        if (sizes_.empty() || sizes_.back().entries != entries) sizes_.push_back({entries, 0});
+        ++sizes_.back().tensors;
+    }
 }
 
 std::size_t Layout::tensor_at(std::int64_t entry) const {
     return static_cast<std::size_t>(std::ranges::upper_bound(offsets_, entry) - offsets_.begin()) -
            1;
-}
-
-std::int64_t Layout::incompressible_entries() const {
-    std::int64_t sum = 0;
-    for (const Tensor& tensor : tensors_)
-        if (!tensor.compressible()) sum += tensor.entries();
-    return sum;
 }
 
 LayoutPtr part_of(const Layout& layout, std::int64_t begin, std::int64_t end) {

@@ -35,11 +35,20 @@ class Layout {
     /// Returns the tensor that holds an entry. Requires that there is one.
     [[nodiscard]] std::size_t tensor_at(std::int64_t entry) const;
     /// Returns the number of entries in tensors that are not compressible.
-    [[nodiscard]] std::int64_t incompressible_entries() const;
+    [[nodiscard]] std::int64_t incompressible_entries() const { return incompressible_; }
+    /// Compressible tensors by their number of entries. Nets have many of a few sizes, and what is
+    /// known of one holds for all of its size.
+    struct OfOneSize {
+        std::int64_t entries;
+        std::int64_t tensors;
+    };
+    [[nodiscard]] const std::vector<OfOneSize>& compressible_sizes() const { return sizes_; }
 
   private:
     std::vector<Tensor> tensors_;
     std::vector<std::int64_t> offsets_;  // one more than there are tensors
+    std::int64_t incompressible_ = 0;
+    std::vector<OfOneSize> sizes_;
 };
 
 using LayoutPtr = std::shared_ptr<const Layout>;

@@ -7,7 +7,7 @@ import subprocess
 from arena import RESULTS, SMALL
 
 
-def _only_point(arena, folder):
+def _only_journal(arena, folder):
     (name,) = arena.names(f"{folder}/points")
     return arena.path / folder / "points" / name
 
@@ -65,32 +65,36 @@ def odd_points(arena):
     del study["sweep"]
     arena.write("one.json", json.dumps(study))
     assert arena.run("run", "one.json", "--out", "o").code == 0
-    point, results = _only_point(arena, "o"), arena.read("o/results.csv")
-    whole = point.read_bytes()
+    journal, results = _only_journal(arena, "o"), arena.read("o/results.csv")
+    whole = journal.read_bytes()
     for what in ("fifo", "device", "link", "folder", "endless", "cut", "altered", "unreadable"):
-        subprocess.run(["rm", "-rf", point], check=True)
+        subprocess.run(["rm", "-rf", journal.parent], check=True)
+        journal.parent.mkdir()
         if what == "fifo":
-            os.mkfifo(point)
+            os.mkfifo(journal)
         elif what == "device":
-            os.symlink("/dev/zero", point)
+            os.symlink("/dev/zero", journal)
         elif what == "link":
-            os.symlink(arena.write("elsewhere", whole), point)
+            os.symlink(arena.write("elsewhere", whole), journal)
         elif what == "folder":
-            (point / "inside").mkdir(parents=True)
+            (journal / "inside").mkdir(parents=True)
         elif what == "endless":
-            point.touch()
-            os.truncate(point, 1 << 40)
+            journal.touch()
+            os.truncate(journal, 1 << 40)
         elif what == "cut":
-            point.write_bytes(whole[:-5])
+            journal.write_bytes(whole[:-5])
         elif what == "altered":
-            point.write_bytes(whole.replace(b"0", b"1", 1))
+            journal.write_bytes(whole.replace(b"0", b"1", 1))
         else:
-            point.touch(0o000)
-        ended = arena.run("run", "one.json", "--out", "o", "--resume", timeout=20)
-        assert ended.code == 0, (what, ended)
-        assert (b"warning: o/points/" in ended.err) == (what in ("fifo", "device", "link", "folder")), (what, ended)
-        assert arena.read("o/results.csv") == results, what
-        assert what == "folder" or (point.is_file() and not point.is_symlink()), what
+            journal.touch(0o000)
+        for kept in (False, True):
+            ended = arena.run("run", "one.json", "--out", "o", "--resume", "--log-json", timeout=20)
+            assert ended.code == 0, (what, ended)
+            odd = what in ("fifo", "device", "link", "folder")
+            assert (b"o/points/" in ended.err) == odd and (b'"kept":1' in ended.err) == kept, (what, ended)
+            assert arena.read("o/results.csv") == results, what
+            assert len(arena.names("o/points")) == 2, what
+    assert arena.path.joinpath("elsewhere").read_bytes() == whole
 
 
 def odd_files_in_the_folder(arena):
@@ -147,17 +151,22 @@ def old_figures(arena):
 
 
 def old_points(arena):
-    """finished points that nobody has used for a month are removed, others stay"""
+    """finished points that nobody has used for forty days are removed, others stay"""
     assert arena.run("run", "small.json", "--out", "o").code == 0
-    old = "o/points/" + "0" * 32 + ".point"
-    young = "o/points/" + "1" * 32 + ".point"
-    for name, days in ((old, 31), (young, 29), (f"o/points/{arena.names('o/points')[0]}", 31)):
-        file = arena.path / name
+    used = _only_journal(arena, "o").name
+    ages = {"0" * 16 + ".points": 41, "1" * 16 + ".points": 39, used: 39,
+            "0" * 32 + ".point": 31, "1" * 32 + ".point": 29}  # the latter of 0.2.0
+    for name, days in ages.items():
+        file = arena.path / "o/points" / name
         file.touch()
         os.utime(file, (file.stat().st_mtime - 86400 * days,) * 2)
-    assert arena.run("run", "small.json", "--out", "o", "--resume").code == 0
-    assert not (arena.path / old).exists() and (arena.path / young).exists()
-    assert len(arena.names("o/points")) == 4
+    ended = arena.run("run", "small.json", "--out", "o", "--resume", "--log-json")
+    assert ended.code == 0 and b'"kept":3' in ended.err, ended
+    names = arena.names("o/points")
+    assert {name for name, days in ages.items() if name in names} == {"1" * 16 + ".points", used, "1" * 32 + ".point"}
+    (arena.path / "o/points" / used).unlink()  # its points have been written again
+    ended = arena.run("run", "small.json", "--out", "o", "--resume", "--log-json")
+    assert ended.code == 0 and b'"kept":3' in ended.err, ended
 
 
 def folder_without_rights(arena):

@@ -42,7 +42,8 @@ def test_points_that_had_finished_are_there_and_are_taken_over(tmp_path):
     study = caught.value.study
     assert [point.number for point in study.points] == [0, 1, 2]  # beside the long one
     assert all(point.outcome == "finished" for point in study.points)
-    assert len(list((tmp_path / "out/points").glob("*.point"))) == 3
+    (journal,) = (tmp_path / "out/points").glob("*.points")
+    assert journal.read_text().count("paceline-point") == 3
     assert paceline.load(tmp_path / "out").csv() == study.csv()
 
     short = {"stop.iterations": [1, 2, 3]}

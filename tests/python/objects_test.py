@@ -201,10 +201,10 @@ def test_kept_points_know_the_content_of_objects(tmp_path):
     first = paceline.run(on((x, y)), out=tmp_path / "out")
     same = paceline.run(on((x.copy(), y)), out=tmp_path / "out", resume=True)
     assert same.csv("timeline") == first.csv("timeline")
-    assert len(list((tmp_path / "out/points").glob("*.point"))) == 1
+    assert len(list((tmp_path / "out/points").glob("*.points"))) == 1
     other = paceline.run(on((x + 0.01 * numpy.arange(300)[:, None], y)), out=tmp_path / "out", resume=True)
     assert other.csv("timeline") != first.csv("timeline")
-    assert len(list((tmp_path / "out/points").glob("*.point"))) == 2
+    assert len(list((tmp_path / "out/points").glob("*.points"))) == 2
 
 
 def test_numpys_numbers_and_ranges_may_stand_in_scenarios():

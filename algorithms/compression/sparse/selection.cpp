@@ -31,9 +31,8 @@ Duration selection_time(const SelectionCost& cost, std::int64_t entries, double 
 
 Duration selection_time(const SelectionCost& cost, const Layout& layout, double density) {
     Duration total{};
-    for (const Tensor& tensor : layout.tensors())
-        if (tensor.compressible())
-            total = sum(total, selection_time(cost, tensor.entries(), density));
+    for (const auto& [entries, tensors] : layout.compressible_sizes())
+        total = sum(total, multiple(tensors, selection_time(cost, entries, density)));
     return total;
 }
 

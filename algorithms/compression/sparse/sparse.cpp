@@ -30,13 +30,11 @@ std::int64_t merged_entries(std::int64_t entries, std::int64_t kept, int contrib
 Bytes sparse_bytes(const Layout& layout, double density, int contributions, DensityLaw law,
                    const SparseFormat& format) {
     Bytes sum;
-    for (const Tensor& tensor : layout.tensors()) {
-        if (!tensor.compressible()) continue;
-        const std::int64_t n = tensor.entries();
+    for (const auto& [n, tensors] : layout.compressible_sizes()) {
         const std::int64_t nonzeros =
             merged_entries(n, kept_entries(n, density), contributions, law);
-        sum += std::min(nonzeros * Bytes{format.bytes_per_entry},
-                        n * Bytes{format.bytes_per_dense_entry});
+        sum += tensors * std::min(nonzeros * Bytes{format.bytes_per_entry},
+                                  n * Bytes{format.bytes_per_dense_entry});
     }
     return sum;
 }

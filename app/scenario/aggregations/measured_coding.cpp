@@ -35,7 +35,7 @@ MeasuredCoding read_times(const ObjectReader& read) {
 }
 
 MeasuredCoding times_on(const Place& place, std::string_view codec) {
-    const std::vector<KnownCoding> rows = known_codings();
+    const std::vector<KnownCoding>& rows = known_codings();
     std::vector<std::string_view> devices;
     for (const KnownCoding& row : rows)
         if (std::ranges::find(devices, row.device) == devices.end()) devices.push_back(row.device);
@@ -53,9 +53,7 @@ MeasuredCoding times_on(const Place& place, std::string_view codec) {
                     codec, device, fmt::join(codecs, ", ")));
 }
 
-}  // namespace
-
-std::vector<KnownCoding> known_codings() {
+std::vector<KnownCoding> read_known_codings() {
     const std::string file = "app/scenario/aggregations/coding.json";
     const Json json = parse_json(resource(file), file);
     std::vector<KnownCoding> rows;
@@ -65,6 +63,13 @@ std::vector<KnownCoding> known_codings() {
                         as_string(read.required("codec", "a codec's name")), read_times(read),
                         as_string(read.required("source", "where the figures come from"))});
     }
+    return rows;
+}
+
+}  // namespace
+
+const std::vector<KnownCoding>& known_codings() {
+    static const std::vector<KnownCoding> rows = read_known_codings();
     return rows;
 }
 

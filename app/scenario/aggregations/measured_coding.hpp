@@ -23,7 +23,7 @@ struct KnownCoding {
 };
 
 /// Returns all rows, in the order of the file.
-std::vector<KnownCoding> known_codings();
+const std::vector<KnownCoding>& known_codings();
 
 Keys measured_coding_keys();
 Keys coding_time_keys();

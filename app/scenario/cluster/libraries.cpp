@@ -58,8 +58,8 @@ std::string_view name_of(Protocol protocol) {
 }
 
 std::vector<LibraryPreset> library_presets(const WorkerShape& shape) {
-    const std::string file = "app/scenario/cluster/libraries.json";
-    const Json json = parse_json(resource(file), file);
+    static const std::string file = "app/scenario/cluster/libraries.json";
+    static const Json json = parse_json(resource(file), file);  // asked for by each point
     std::vector<LibraryPreset> presets;
     for (const Json& entry : json.at("libraries")) {
         const ObjectReader read({&entry, &file, "libraries"}, library_preset_keys);

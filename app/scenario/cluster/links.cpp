@@ -39,12 +39,21 @@ LinkPreset read_link_preset(const Place& place) {
     return preset;
 }
 
-std::vector<LinkPreset> link_presets() {
+namespace {
+
+std::vector<LinkPreset> read_link_presets() {
     const std::string file = "app/scenario/cluster/links.json";
     const Json json = parse_json(resource(file), file);
     std::vector<LinkPreset> presets;
     for (const Json& entry : json.at("links"))
         presets.push_back(read_link_preset({&entry, &file, "links"}));
+    return presets;
+}
+
+}  // namespace
+
+const std::vector<LinkPreset>& link_presets() {
+    static const std::vector<LinkPreset> presets = read_link_presets();
     return presets;
 }
 
@@ -57,7 +66,7 @@ Cable read_cable(const Place& place) {
     Link down;
     std::optional<Bandwidth> bandwidth_up;
     if (const auto preset = read.optional("preset")) {
-        const std::vector<LinkPreset> presets = link_presets();
+        const std::vector<LinkPreset>& presets = link_presets();
         const std::vector<std::string_view> names = names_of(presets);
         const LinkPreset& chosen = presets[as_name(*preset, "a link preset", names)];
         down = {chosen.bandwidth, chosen.one_way_latency / 2, chosen.efficiency};

@@ -36,7 +36,7 @@ struct Cable {
 LinkPreset read_link_preset(const Place& place);
 
 /// Returns all presets, in the order of the file.
-std::vector<LinkPreset> link_presets();
+const std::vector<LinkPreset>& link_presets();
 
 Keys link_keys();
 

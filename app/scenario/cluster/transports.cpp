@@ -21,7 +21,7 @@ constexpr auto transport_preset_keys =
     std::to_array<std::string_view>({"name", "flow_rate", "source"});
 
 Bandwidth flow_rate_of(const Place& name) {
-    const std::vector<TransportPreset> presets = transport_presets();
+    const std::vector<TransportPreset>& presets = transport_presets();
     const std::vector<std::string_view> names = names_of(presets);
     return presets[as_name(name, "a transport's preset", names)].flow_rate;
 }
@@ -32,7 +32,9 @@ Keys transport_keys() {
     return all_transport_keys;
 }
 
-std::vector<TransportPreset> transport_presets() {
+namespace {
+
+std::vector<TransportPreset> read_transport_presets() {
     const std::string file = "app/scenario/cluster/transports.json";
     const Json json = parse_json(resource(file), file);
     std::vector<TransportPreset> presets;
@@ -44,6 +46,13 @@ std::vector<TransportPreset> transport_presets() {
         preset.flow_rate = as_bandwidth(read.required("flow_rate", "the bound of a flow"));
         presets.push_back(std::move(preset));
     }
+    return presets;
+}
+
+}  // namespace
+
+const std::vector<TransportPreset>& transport_presets() {
+    static const std::vector<TransportPreset> presets = read_transport_presets();
     return presets;
 }
 

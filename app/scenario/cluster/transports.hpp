@@ -45,7 +45,7 @@ struct TransportPreset {
 Keys transport_keys();
 
 /// Returns all presets, in the order of the file.
-std::vector<TransportPreset> transport_presets();
+const std::vector<TransportPreset>& transport_presets();
 
 /// Returns nothing for "ideal". Throws ConfigError.
 std::optional<Tcp> read_transport(const Place& place);

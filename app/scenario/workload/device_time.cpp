@@ -28,7 +28,7 @@ constexpr double most_own_peak = 1e18;
 
 // Returns a hint on what to use if no throughput was measured.
 std::string instead_of_measured(std::string_view device) {
-    if (!known_device(device)) return "give \"step_time\"";
+    if (known_device(device) == nullptr) return "give \"step_time\"";
     return fmt::format("give \"step_time\", or \"efficiency\": {} for an estimate",
                        default_efficiency);
 }
@@ -73,7 +73,7 @@ Measured measured_in(const Profile& profile, std::string_view device, Precision 
             fmt::format("{} was measured in {} on {}, not in {}; state the \"precision\", or {}",
                         profile.name, fmt::join(measured.precisions, ", "), device,
                         name_of(precision), instead_of_measured(device)));
-    if (known_device(device) || measured.devices.empty())
+    if (known_device(device) != nullptr || measured.devices.empty())
         place.refuse(fmt::format("no throughput of {} is known{}; {}", profile.name,
                                  measured.devices.empty() ? "" : " on " + device,
                                  instead_of_measured(device)));
@@ -126,8 +126,8 @@ double macs_of(const TimedNet& net) {
 // Returns the peak of a named device in the precision that the scenario asks for.
 double peak_of(const DeviceChoice& choice, Precision precision, double macs, std::int64_t batch) {
     const std::string name = as_string(choice.device);
-    const std::optional<Device> device = known_device(name);
-    if (!device) {
+    const Device* const device = known_device(name);
+    if (device == nullptr) {
         Fault fault = unknown(name, "a device of known peak", names_of(device_table()));
         fault.problem += "; " + how_to_state_another(macs, batch);
         choice.device.refuse(std::move(fault));

@@ -75,7 +75,9 @@ std::optional<double> Device::peak(Precision precision) const {
     return found->flops;
 }
 
-std::vector<Device> device_table() {
+namespace {
+
+std::vector<Device> read_device_table() {
     const std::string file = "models/devices.json";
     const Json json = parse_json(resource(file), file);
     std::vector<Device> devices;
@@ -84,11 +86,19 @@ std::vector<Device> device_table() {
     return devices;
 }
 
-std::optional<Device> known_device(std::string_view name) {
-    const std::vector<Device> devices = device_table();
+}  // namespace
+
+// Each point of a study asks for its device several times, and reading the table takes four times
+// as long as reading a point.
+const std::vector<Device>& device_table() {
+    static const std::vector<Device> table = read_device_table();
+    return table;
+}
+
+const Device* known_device(std::string_view name) {
+    const std::vector<Device>& devices = device_table();
     const auto found = std::ranges::find(devices, name, &Device::name);
-    if (found == devices.end()) return std::nullopt;
-    return *found;
+    return found == devices.end() ? nullptr : &*found;
 }
 
 Precision as_precision(const Place& place) {

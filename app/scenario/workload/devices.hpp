@@ -48,11 +48,11 @@ struct Device {
     [[nodiscard]] std::optional<double> peak(Precision precision) const;
 };
 
-/// Returns all devices in the order of the file, slowest first.
-std::vector<Device> device_table();
+/// Returns all devices in the order of the file, slowest first. The file is read once.
+const std::vector<Device>& device_table();
 
-/// Returns the device of a name, if the table has it.
-std::optional<Device> known_device(std::string_view name);
+/// Returns the device of a name, or null if the table does not have it.
+const Device* known_device(std::string_view name);
 
 /// Reads the name of a precision. Throws ConfigError.
 Precision as_precision(const Place& place);

@@ -131,7 +131,7 @@ void read_device_facts(const ObjectReader& read, Workload& workload) {
         return;
     }
     workload.device = known_device(as_string(*device));
-    if (workload.device) workload.peak_flops = workload.device->peak(workload.precision);
+    if (workload.device != nullptr) workload.peak_flops = workload.device->peak(workload.precision);
 }
 
 // Returns the time of a gradient that computes activations again, and when its layers are done.
@@ -286,7 +286,7 @@ Keys time_by_batch_keys() {
 
 std::optional<Bytes> Workload::memory_of_device() const {
     if (device_memory) return device_memory;
-    return device ? device->memory : std::nullopt;
+    return device != nullptr ? device->memory : std::nullopt;
 }
 
 std::optional<std::int64_t> Workload::step_batch() const {

@@ -38,7 +38,7 @@ struct Workload {
     std::optional<Recompute> recompute{};   // if given; then `decoder` and a batch are known, too
     std::optional<DecoderSizes> decoder{};  // of a transformer by its sizes
     std::optional<std::int64_t> tokens{};   // of a sample that time is charged for
-    std::optional<Device> device{};         // of the table
+    const Device* device = nullptr;         // in the table; null: none of it
     std::optional<double> peak_flops{};     // of a device, in `precision`
     std::optional<Bytes> device_memory{};   // that the scenario states
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "app/json/json_file.hpp"
+#include "app/study/point_file.hpp"
 #include "tests/app/host/temporary_folder.hpp"
 
 namespace paceline::resume_test {
@@ -89,14 +90,19 @@ std::map<std::string, std::string> results_in(const fs::path& folder) {
     return all;
 }
 
-// Times of the kept points; temporary files come and go meanwhile.
-std::map<std::string, fs::file_time_type> times_in(const fs::path& folder) {
-    std::map<std::string, fs::file_time_type> times;
+// How often each point is kept in whole; that of a journal which is being written may be cut.
+std::map<std::string, int> kept_in(const fs::path& folder) {
+    std::map<std::string, int> kept;
     std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-        if (entry.path().extension() == ".point")
-            times[entry.path().filename().string()] = entry.last_write_time();
-    return times;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+        if (entry.path().extension() != ".points") continue;
+        const std::string row = content(entry.path());
+        for (const PointText& point : points_in(row)) {
+            const std::string key(point.key);
+            if (read_point(row.substr(point.offset, point.size), key)) ++kept[key];
+        }
+    }
+    return kept;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -132,16 +138,16 @@ TEST_CASE("resume: killed at twenty random moments, a study ends with the bytes 
     std::mt19937_64 random(7);
     std::size_t most_kept = 0;
     for (int killed = 0; killed < 20;) {
-        const auto before = times_in(points);
+        const auto before = kept_in(points);
         most_kept = std::max(most_kept, before.size());
         Run run(folder, study);
         std::this_thread::sleep_for(
             Seconds(std::uniform_real_distribution(0.0, whole.seconds)(random)));
         const int status = run.end_by(SIGKILL);
-        const auto after = times_in(points);
-        for (const auto& [name, time] : before) {
-            CAPTURE(name);
-            CHECK(after.at(name) == time);  // not run again
+        const auto after = kept_in(points);
+        for (const auto& [key, times] : before) {
+            CAPTURE(key);
+            CHECK(after.at(key) == 1);  // not run again
         }
         if (WIFSIGNALED(status)) {
             ++killed;
@@ -156,7 +162,7 @@ TEST_CASE("resume: killed at twenty random moments, a study ends with the bytes 
 
     CHECK(last.wait() == 0);
     CHECK(results_in(folder.path() / "o") == whole.results);
-    CHECK(times_in(points).size() == 84);
+    CHECK(kept_in(points).size() == 84);
 }
 
 TEST_CASE("resume: Ctrl-C leaves the rows of finished points, and the line it says goes on") {
@@ -167,7 +173,7 @@ TEST_CASE("resume: Ctrl-C leaves the rows of finished points, and the line it sa
         const TemporaryFolder folder;
         Run run(folder, {main_study(), "--set", "stop.iterations=40", "--jobs", "1", "--out", "o"});
         const fs::path points = folder.path() / "o" / "points";
-        while (times_in(points).size() < 5) std::this_thread::sleep_for(Seconds(0.001));
+        while (kept_in(points).size() < 5) std::this_thread::sleep_for(Seconds(0.001));
         const int status = run.end_by(signal);
 
         CHECK(WIFEXITED(status));
@@ -199,19 +205,20 @@ TEST_CASE("resume: a kept point that is cut, empty or of another content is run 
     const std::vector<std::string> study{main_study(), "--set", "cluster.nodes=4",
                                          "--out",      "o",     "--resume"};
     CHECK(Run(folder, study).wait() == 0);
-    std::vector<fs::path> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder.path() / "o/points"))
-        files.push_back(entry.path());
-    REQUIRE(files.size() == 12);
-    const std::string first = content(files[0]);
-    fs::resize_file(files[0], first.size() / 2);
-    fs::resize_file(files[1], 0);
-    (void)folder.write("o/points/" + files[2].filename().string(), first);  // of another point
+    REQUIRE(kept_in(folder.path() / "o/points").size() == 12);
+    const fs::path journal = fs::directory_iterator(folder.path() / "o/points")->path();
+    const std::string all = content(journal);
+    const std::vector<PointText> at = points_in(all);
+    std::string changed =
+        all.substr(at[0].offset, at[0].size / 2) + "\n" + all.substr(at[2].offset);
+    changed.replace(changed.find(at[3].key), 32, at[4].key);  // the content of another point
+    (void)folder.write("o/points/" + journal.filename().string(), changed);
+    REQUIRE(kept_in(folder.path() / "o/points").size() == 9);
 
     CHECK(Run(folder, study).wait() == 0);
 
     CHECK(results_in(folder.path() / "o") == whole.results);
-    CHECK(content(files[0]) != first.substr(0, first.size() / 2));
+    CHECK(kept_in(folder.path() / "o/points").size() == 12);
 }
 
 TEST_CASE("resume: a full disk ends the study, and the message says how to go on") {
@@ -226,7 +233,7 @@ TEST_CASE("resume: a full disk ends the study, and the message says how to go on
     CHECK(full.err().find("File too large") != std::string::npos);
     CHECK(full.err().find("--resume") != std::string::npos);
     CHECK_FALSE(fs::exists(folder.path() / "o/results.csv"));
-    CHECK(times_in(folder.path() / "o/points").empty());
+    CHECK(fs::is_empty(folder.path() / "o/points"));
 
     study.emplace_back("--resume");
     CHECK(Run(folder, study).wait() == 0);

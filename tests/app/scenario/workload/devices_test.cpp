@@ -91,7 +91,7 @@ struct Units {
 
 TEST_CASE("devices: a peak is twice the multiply-accumulates of all units at the boost clock") {
     constexpr double giga = 1e9;
-    const std::vector<Device> devices = device_table();
+    const std::vector<Device>& devices = device_table();
     const std::vector<Units> table{
         {"t4", Precision::fp32, 2 * 2560 * 1.59},
         {"t4", Precision::fp16, 2 * 320 * 64 * 1.59},
@@ -125,7 +125,7 @@ TEST_CASE("devices: a peak is twice the multiply-accumulates of all units at the
 
 TEST_CASE(
     "devices: whatever a built-in profile was measured on has a known peak in that precision") {
-    const std::vector<Device> devices = device_table();
+    const std::vector<Device>& devices = device_table();
     int measured = 0;
     for (const std::string_view name : profile_names()) {
         const Profile profile = built_in(name);
@@ -176,7 +176,7 @@ TEST_CASE("devices: the default efficiency is the median of nets of images in fp
 // TinyLlama's authors state 56 % for their 24k tokens per second, llm.c's about 50 % for GPT-2 of
 // 1.5B parameters. No training reaches the peak of tensor cores.
 TEST_CASE("devices: language models reach the share of the peak that their authors state") {
-    const std::vector<Device> devices = device_table();
+    const std::vector<Device>& devices = device_table();
     const auto share = [&](std::string_view net, std::string_view device) {
         return measured_share(built_in(net), device_called(devices, device), Precision::bf16)
             .value();

@@ -173,7 +173,7 @@ TEST_CASE("mpi: --resume goes on where a job was killed with one of its ranks") 
 
     const Outcome killed = shell.run(R"(
         $mpirun -np 2 bash -c 'rank run slow.json --out o --jobs 1' &
-        until ls o/points/*.point; do sleep 0.02; done
+        until ls o/points/*.points; do sleep 0.02; done
         kill -9 $(cat rank.1)
         wait $!)");
     const Outcome resumed =
@@ -197,7 +197,7 @@ TEST_CASE("mpi: mpirun that is told to stop leaves the results that are there") 
     // to files.
     const Outcome stopped = shell.run(R"(
         $mpirun -np 2 bash -c 'rank run endless.json --out o 2>said.$OMPI_COMM_WORLD_RANK' &
-        until ls o/points/*.point; do sleep 0.02; done
+        until ls o/points/*.points; do sleep 0.02; done
         kill -TERM $!
         wait $!)");
     const std::string said = content(shell.path("said.0")) + content(shell.path("said.1"));
