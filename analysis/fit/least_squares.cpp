@@ -44,8 +44,8 @@ double from_coordinate(double t) {
     return s / (1 + std::sqrt(1 - s * s));
 }
 
-// The problem with one parameter held, or none, as Eigen's solver sees it. Distances from the anchor
-// follow the residuals.
+// The problem with one parameter held, or none, as Eigen's solver sees it. Distances from the
+// anchor follow the residuals.
 class Functor : public Eigen::DenseFunctor<double> {
   public:
     Functor(const LeastSquares& problem, VectorXd held, Index hold, Index rows)

@@ -4,14 +4,14 @@
 //   S, m, n     the sum of squares, rows and parameters
 //   noise       s = sqrt(S / (m - n)) with m >= n + 2, but at least `least_noise`; else a stated
 //               default
-//   rise        s^2 F(level; 1, m - n), or s^2 chi^2(level; 1) with the default: how much S may rise
-//               within the interval of one parameter at that level
+//   rise        s^2 F(level; 1, m - n), or s^2 chi^2(level; 1) with the default: how much S may
+//               rise within the interval of one parameter at that level
 //   J           slopes of the residuals; J = U diag(sigma) V^T
 //   weak v_k    a column of V along which the rows say little: the half-width of its interval,
 //               sqrt(rise) / sigma_k, exceeds `weak_from` (of the cube's side)
 //   h_i         leverage, row i of U squared: a residual has the standard deviation s sqrt(1 - h_i)
-//   misfit      |r_i| / (s_i sqrt(1 - h_i)) above what one row of m exceeds in `misfit_chance` of the
-//               cases, with s_i the noise without that row (externally studentized; Cook and
+//   misfit      |r_i| / (s_i sqrt(1 - h_i)) above what one row of m exceeds in `misfit_chance` of
+//               the cases, with s_i the noise without that row (externally studentized; Cook and
 //               Weisberg, "Residuals and Influence in Regression", 1982, section 2.2)
 //
 // All of this holds for linear residuals; intervals by profiles (least_squares.hpp) do not need it.

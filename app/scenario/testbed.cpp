@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "app/json/json_paths.hpp"
 #include "app/json/object_reader.hpp"
 
@@ -39,21 +41,22 @@ std::shared_ptr<const Testbed> testbed_of(const Json& point, const std::string& 
     const Json* const named = named_testbed(point);
     if (named == nullptr) return nullptr;
     const std::string file = as_file({named, &scenario, "cluster.testbed", &sources});
-    return sources.cache->once<Testbed>(
-        "testbed " + file, [&] { return Testbed{file, read_testbed(sources.text(file), file)}; });
+    return sources.cache->once<Testbed>("testbed " + file, [&] {
+        return Testbed{file, std::make_shared<const Json>(read_testbed(sources.text(file), file))};
+    });
 }
 
 Json on_testbed(const Testbed& testbed, const Json& point) {
     Json merged = point;
     const Json& own = point["cluster"];
-    Json cluster = testbed.content["cluster"];
+    Json cluster = (*testbed.content)["cluster"];
     if (own.contains("nodes") || own.contains("devices"))
         for (const char* key : {"nodes", "devices"}) cluster.erase(key);
     cluster.merge_patch(own);
     cluster.erase("testbed");
     merged["cluster"] = std::move(cluster);
-    if (!testbed.content.contains("workload")) return merged;
-    Json workload = testbed.content["workload"];
+    if (!testbed.content->contains("workload")) return merged;
+    Json workload = (*testbed.content)["workload"];
     if (point.contains("workload")) workload.merge_patch(point["workload"]);
     merged["workload"] = std::move(workload);
     return merged;
@@ -62,7 +65,7 @@ Json on_testbed(const Testbed& testbed, const Json& point) {
 ConfigError at_its_place(const ConfigError& error, const Testbed& testbed, const Json& point,
                          const std::string& scenario) {
     if (error.file() != scenario || has_at(point, error.path()) ||
-        !has_at(testbed.content, error.path()))
+        !has_at(*testbed.content, error.path()))
         return error;
     return {testbed.file, error.path(), error.fault()};
 }

@@ -8,16 +8,14 @@
 // and what else it holds says where these are from (app/questions/calibrate/testbed_json.hpp). What
 // the scenario says itself goes before: objects are merged key by key, as in RFC 7386 (JSON Merge
 // Patch), where null takes a key of the testbed away. "nodes" and "devices" of the scenario replace
-// whichever of the two the testbed has. Sweeps and settings change the scenario before it is merged,
-// so they may go below keys that only the testbed has.
+// whichever of the two the testbed has. Sweeps and settings change the scenario before it is
+// merged, so they may go below keys that only the testbed has.
 //
 // Files that the testbed's cluster names are looked for beside the scenario.
 #pragma once
 
 #include <memory>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
@@ -28,7 +26,7 @@ namespace paceline {
 /// A scenario's testbed.
 struct Testbed {
     std::string file;
-    Json content;
+    std::shared_ptr<const Json> content;  // an object with a "cluster"
 };
 
 /// Returns the testbed that the cluster of a point names, or null. `scenario` is the name of the

@@ -1181,7 +1181,11 @@ Json Generator::scenario() {
     choose_surroundings();
     trains_ = chance(of_network_ ? 0.1 : 0.5);
     algorithm_kind_ = any_algorithm();
-    Json cluster = object("cluster", definition("cluster"));
+    Json described = definition("cluster");
+    described.update(Json(described.at("anyOf").back()));  // the one without a testbed
+    described.erase("anyOf");
+    described.at("properties").erase("testbed");
+    Json cluster = object("cluster", described);
     if (of_network_) disturb(cluster);
     if (!placement_.is_null() && !cluster.contains("devices")) cluster["placement"] = placement_;
     cluster.erase("devices");

@@ -287,7 +287,7 @@ std::vector<OpenCombination> open_combinations(const CalibrationQuestion& questi
     if (weak.empty()) return open;
     if (question.tell) question.tell("looking for a measurement that would tell");
     const std::vector<PossibleMeasurement> possible = possible_measurements(
-        question, calibration.base, fit,
+        question, Json::parse(calibration.base), fit,
         [&](Json& scenario, const VectorXd& place, bool collective) {
             predictions.put(scenario, predictions.values_at(place), collective);
         },
@@ -347,7 +347,8 @@ Calibration calibrate(const CalibrationQuestion& question, const Evaluate& evalu
     Calibration calibration;
     calibration.file = question.scenario.file;
     calibration.level = question.level;
-    calibration.base = base_of(about);
+    const Json base = base_of(about);
+    calibration.base = base.dump();
     calibration.title = title_of(question.scenario);
     std::vector<MeasuredRow> rows;
     for (const MeasuredFile& file : question.measured)
@@ -365,7 +366,7 @@ Calibration calibrate(const CalibrationQuestion& question, const Evaluate& evalu
                 question.tell(fmt::format("start {}: rows are off by {:.1f} %", start + 1,
                                           100 * std::sqrt(sum)));
         },
-        anchor_of(ranges, calibration.base)};
+        anchor_of(ranges, base)};
     Fit first = fit(problem);
     if (question.tell) question.tell("intervals");
     const auto rise = [&](const Fit& at) {

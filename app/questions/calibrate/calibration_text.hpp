@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/questions/calibrate/calibrate.hpp"
+#include "app/questions/calibrate/calibration.hpp"
 
 namespace paceline {
 

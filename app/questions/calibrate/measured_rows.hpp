@@ -56,7 +56,8 @@ struct MeasuredScenario {
 Json base_of(const MeasuredScenario& about);
 
 /// Returns the scenario of one collective on this cluster, for one step. `machines` and `ranks` are
-/// 0 where the cluster's own numbers hold. Throws ConfigError if the ranks do not fill the machines.
+/// empty where the cluster's own numbers hold. Throws ConfigError if the ranks do not fill the
+/// machines.
 Json collective_scenario(const Json& base, const MeasuredCollective& measured);
 
 /// Appends what was left out, and why, to `notes`. Throws ConfigError.

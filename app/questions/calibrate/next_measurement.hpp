@@ -16,7 +16,7 @@
 #include <Eigen/Core>
 
 #include "analysis/fit/what_is_told.hpp"
-#include "app/questions/calibrate/calibrate.hpp"
+#include "app/questions/calibrate/calibration.hpp"
 
 namespace paceline {
 
@@ -26,8 +26,8 @@ struct PossibleMeasurement {
     Eigen::VectorXd slopes;  // of ln(step_time_s), in the cube
 };
 
-/// Puts the constants at a place of the cube into a scenario: those of the cluster, and those of its
-/// workload unless that is a collective's.
+/// Puts the constants at a place of the cube into a scenario: those of the cluster, and those of
+/// its workload unless that is a collective's.
 using PutConstants =
     std::function<void(Json& scenario, const Eigen::VectorXd& place, bool collective)>;
 

@@ -68,7 +68,7 @@ std::string testbed_json(const Calibration& calibration, std::string_view progra
     testbed["constants"] = constants_json(calibration);
     testbed["open"] = open_json(calibration);
     testbed["rows"] = rows_json(calibration);
-    testbed["cluster"] = calibration.base["cluster"];
+    testbed["cluster"] = Json::parse(calibration.base)["cluster"];
     for (const FittedConstant& constant : calibration.constants)
         put_at(testbed, constant.range.path, constant.range.written(constant.value),
                calibration.file, constant.range.path);

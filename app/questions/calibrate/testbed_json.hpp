@@ -2,7 +2,7 @@
 //
 //   "title", "scenario", "program", "date"   where it is from
 //   "level"       of the intervals
-//   "noise"       {"share": standard deviation of a row, "assumed": whether the rows cannot tell it}
+//   "noise"       {"share": standard deviation of a row, "assumed": whether rows cannot tell it}
 //   "constants"   path, value, low, high, low_is_open, high_is_open, range [from, to]: as scenarios
 //                 write them
 //   "open"        combinations that the rows leave open: constants [{path, factor}], most_change,
@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/questions/calibrate/calibrate.hpp"
+#include "app/questions/calibrate/calibration.hpp"
 
 namespace paceline {
 

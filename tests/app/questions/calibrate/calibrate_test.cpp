@@ -68,8 +68,8 @@ TEST_CASE("calibrate: two rows give bandwidth and gradient time in closed form")
     CHECK(found.rows[0].fitted == doctest::Approx(0.1321).epsilon(1e-5));
 }
 
-// A message takes the latency of two links and its bytes at 90 % of the bandwidth. The scenario's own
-// computing is none of it.
+// A message takes the latency of two links and its bytes at 90 % of the bandwidth. The scenario's
+// own computing is none of it.
 TEST_CASE(
     "calibrate: a tool's messages give latency and bandwidth, a step beside them the gradient") {
     CalibrationQuestion question =
