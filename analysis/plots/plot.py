@@ -3,7 +3,7 @@
 Each kind of figure is a script next to this one with ABOUT (a line of help), misfit(study, options) (why the
 study cannot have this figure, or None), USES (its own options) and draw(study, options) (a matplotlib Figure).
 To add a kind, write such a script and add it to KINDS. Scripts use only the standard library, numpy and
-matplotlib.
+matplotlib. A file instead of a folder is a testbed of paceline calibrate, which has one figure (testbed.py).
 """
 
 import argparse
@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 
-from . import answers, bandwidth, breakdown, convergence, frontier, heatmap, links, speedup, style
+from . import answers, bandwidth, breakdown, convergence, frontier, heatmap, links, speedup, style, testbed
 from .bands import BANDS
 from .common import Misfit, WrongInput, note_figures, read_study, shown
 
@@ -112,15 +112,51 @@ def refuse_unused_targets(options, figures):
                              "with --value")
 
 
-def draw_all(options):
-    """Draws the requested kinds, or all that fit, and prints the files."""
-    formats = formats_of(options.format)
-    study = study_of(options)
-    out = options.out or options.folder
+def make_folder(out):
     try:
         os.makedirs(out, exist_ok=True)
     except OSError as error:
         raise WrongInput(f"{out}: the folder cannot be made: {error.strerror}; name another with --out") from error
+
+
+def refuse_for_a_testbed(options):
+    """Refuses kinds, and options that the figure of a testbed does not have."""
+    if options.kinds:
+        raise WrongInput(f"{options.folder}: a testbed has one figure; name no kind, not {', '.join(options.kinds)}")
+    usual = parse([options.folder])
+    for name, value in vars(usual).items():
+        if name not in testbed.USES and getattr(options, name) != value:
+            raise WrongInput(f"--{name}: the figure of a testbed has no such option; it has: "
+                             f"{', '.join(f'--{used}' for used in testbed.USES)}")
+
+
+def draw_testbed(options):
+    """Draws a file that paceline calibrate wrote, and prints the files."""
+    formats = formats_of(options.format)
+    refuse_for_a_testbed(options)
+    calibrated = testbed.read_testbed(options.folder)
+    title = [] if options.title is None else [options.title]
+    tell_of_missing(style.begin(calibrated.texts() + title))
+    figure = testbed.draw(calibrated, options)
+    folder, name = os.path.split(options.folder)
+    if options.out:
+        make_folder(options.out)
+    stem = os.path.splitext(name)[0]
+    for format_ in formats:
+        path = os.path.join(options.out or folder, f"{stem}.{format_}")
+        style.save(figure, path, format_)
+        print(shown(path))
+
+
+def draw_all(options):
+    """Draws the requested kinds, or all that fit, and prints the files."""
+    if os.path.isfile(options.folder):
+        draw_testbed(options)
+        return
+    formats = formats_of(options.format)
+    study = study_of(options)
+    out = options.out or options.folder
+    make_folder(out)
     tell_of_missing(style.begin(texts_of(study, options)))
     figures, misfits = {}, {}
     for kind in dict.fromkeys(options.kinds or KINDS):

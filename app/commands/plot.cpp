@@ -1,4 +1,4 @@
-// paceline plot: draws the results of a study with the scripts of analysis/plots.
+// paceline plot: draws the results of a study, or a testbed, with the scripts of analysis/plots.
 #include "app/questions/plot.hpp"
 
 #include <cerrno>
@@ -87,9 +87,11 @@ void add_choices(CLI::App& parser, PlotRequest& request) {
 }  // namespace
 
 Command plot_command(CLI::App& program) {
-    CLI::App& parser = *program.add_subcommand("plot", "draw the results of a study");
+    CLI::App& parser = *program.add_subcommand("plot", "draw the results of a study, or a testbed");
     const auto request = std::make_shared<PlotRequest>();
-    parser.add_option("RESULTS", request->folder, "a folder that paceline run has written")
+    parser
+        .add_option("RESULTS", request->folder,
+                    "a folder that paceline run has written, or a testbed of paceline calibrate")
         ->required();
     parser.add_option(
         "KIND", request->kinds,

@@ -7,11 +7,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/host/files.hpp"
 #include "app/json/config_error.hpp"
+#include "app/json/json_file.hpp"
 
 #ifdef __APPLE__  // whose headers do not declare it
 extern "C" char** environ;
@@ -50,6 +53,18 @@ Python probe(std::string python) {
     return WEXITSTATUS(status) == 0 ? Python::draws : Python::has_no_matplotlib;
 }
 
+// Throws ConfigError if the file is no testbed with what its figure shows.
+void require_testbed(const std::string& file) {
+    const Json testbed = parse_json(read_text(file), file);
+    for (const char* part : {"constants", "rows", "cluster"})
+        if (!testbed.is_object() || !testbed.contains(part))
+            throw ConfigError(file, "",
+                              fmt::format("has no \"{}\"; a file to draw is a testbed of paceline "
+                                          "calibrate, which has \"constants\", \"rows\" and "
+                                          "\"cluster\"",
+                                          part));
+}
+
 void add_option(std::vector<std::string>& command, const char* name, const std::string& value) {
     if (!value.empty()) command.push_back(fmt::format("{}={}", name, value));
 }
@@ -75,13 +90,15 @@ std::string plotting_python() {
                                   who, any ? "has no matplotlib" : "is not there"));
 }
 
-void require_results(const fs::path& folder) {
+void require_results(const fs::path& results) {
     std::error_code ignored;
-    if (!fs::is_directory(folder, ignored))
-        throw ConfigError(folder.string(), "",
-                          "no such folder; name one that paceline run has written");
-    if (!fs::exists(folder / "results.csv", ignored))
-        throw ConfigError(folder.string(), "",
+    if (fs::is_regular_file(results, ignored)) return require_testbed(results.string());
+    if (!fs::is_directory(results, ignored))
+        throw ConfigError(results.string(), "",
+                          "no such folder or file; name a folder that paceline run has written, or "
+                          "a testbed of paceline calibrate");
+    if (!fs::exists(results / "results.csv", ignored))
+        throw ConfigError(results.string(), "",
                           "has no results.csv; name a folder that paceline run has written");
 }
 

@@ -1,5 +1,5 @@
-// Scripts (analysis/plots) draw the figures of a study, using Python with matplotlib. This file
-// locates a suitable Python, and reports what is missing.
+// Scripts (analysis/plots) draw the figures of a study or a testbed, using Python with matplotlib.
+// This file locates a suitable Python, and reports what is missing.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,9 @@
 namespace paceline {
 
 struct PlotRequest {
-    std::string folder;              // of results
+    std::string folder;              // of results, or the file of a testbed
     std::vector<std::string> kinds;  // none: all that apply
-    std::string out;                 // empty: the folder of results
+    std::string out;                 // empty: the folder of results, or beside the file
     std::string formats;             // "svg,png,pdf"
     std::vector<std::string> where;  // "AXIS=VALUE"
     std::optional<std::vector<std::string>> panels;
@@ -32,8 +32,8 @@ struct PlotRequest {
 /// install.
 std::string plotting_python();
 
-/// Throws ConfigError unless the folder holds results.
-void require_results(const std::filesystem::path& folder);
+/// Throws ConfigError unless this is a folder with results, or a testbed of `paceline calibrate`.
+void require_results(const std::filesystem::path& results);
 
 /// Returns the command line that draws: the Python, the scripts, and the requested options.
 std::vector<std::string> plot_command(const std::string& python,

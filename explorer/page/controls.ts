@@ -4,6 +4,7 @@ import { byId, el } from "./dom.js";
 import { Mismatch, mostAlgorithms, mostCharacters, readAlgorithm } from "./link.js";
 import { keysOf, names } from "./names.js";
 import { fabrics, type Json, type State } from "./state.js";
+import { hasLatency, removed, testbedOf, testbedPanel } from "./testbed.js";
 import { bandwidthText, bitsPerSecond, durationText, numberOf, seconds } from "./units.js";
 import { aggregationOf, earlierAggregation } from "./words.js";
 
@@ -190,19 +191,19 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     form.replaceChildren(field("text", state.file?.name ?? "Scenario", text), own);
     return;
   }
+  const testbed = testbedOf(state);
   form.replaceChildren(
     netField(state, change),
     ...(state.net === "my net" ? [myNetForm(state, change)] : []),
     ...deviceFields(state, change),
     algorithmsField(state, change),
     field("wire", "Numbers on the wire", selected("wire", [["", "as each algorithm has them"], ...pairs(["fp32", "fp16", "bf16"])], state.wire, (wire) => change({ wire }))),
-    linkField(state, change),
+    testbed === null ? linkField(state, change) : testbedPanel(testbed, () => change(removed(state))),
     slider("bandwidth", "Bandwidth of a link", state.bandwidth, bandwidths, (bandwidth) => change({ bandwidth })),
     slider("second", "Second bandwidth (empty: none)", state.second, bandwidths, (second) => change({ second })),
-    ...(state.link === "" ? [slider("latency", "Latency of a link", state.latency, latencies, (latency) => change({ latency }))] : []),
+    ...((testbed === null ? state.link === "" : hasLatency(testbed)) ? [slider("latency", "Latency of a link", state.latency, latencies, (latency) => change({ latency }))] : []),
     slider("nodes", "Nodes, up to", state.nodes, counts(1024), (nodes) => change({ nodes })),
-    ...machineFields(state, change),
-    field("fabric", "Fabric", selected("fabric", pairs([...fabrics]), state.fabric, (fabric) => change({ fabric: fabric as State["fabric"] }))),
+    ...(testbed === null ? [...machineFields(state, change), fabricField(state, change)] : []),
     slider("target", "Efficiency to reach (%)", state.target, linear(10, 100, 1), (target) => change({ target })),
     el("div", { class: "halves" },
       field("samples", "Samples to train", entry("samples", state.samples, (samples) => change({ samples }))),
@@ -210,6 +211,9 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     slider("jitter", "Jitter of compute (log-normal sigma)", state.jitter, linear(0, 1, 0.05), (jitter) => change({ jitter })),
     slider("straggler", "Straggler: times as long, one node a step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
 }
+
+const fabricField = (state: State, change: Change): HTMLElement =>
+  field("fabric", "Fabric", selected("fabric", pairs([...fabrics]), state.fabric, (fabric) => change({ fabric: fabric as State["fabric"] })));
 
 // A preset has a latency and a share of payload of its own; its bandwidth goes into the control, where it may be changed.
 function linkField(state: State, change: Change): HTMLElement {

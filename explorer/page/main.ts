@@ -11,6 +11,7 @@ import { rowsOf } from "./results.js";
 import { type Run, runOf, showTable } from "./runs.js";
 import { announce, clearBoxes, isExpected, measured, showError, shownCharts, showWarnings, status } from "./shown.js";
 import { firstState, type Json, type State, type View, views } from "./state.js";
+import { isTestbed, opened, testbedFile } from "./testbed.js";
 import { numberOf } from "./units.js";
 
 const titles: Record<View, string> = { speedup: "Speedup", bandwidth: "Bandwidth", step: "A step", timeline: "Timeline", math: "Math", training: "Training", table: "Table" };
@@ -209,8 +210,15 @@ class Page {
     let json: Json | null = null;
     try { json = JSON.parse(text) as Json; } catch { /* the engine says what is wrong, with line and column */ }
     if (json !== null && Array.isArray(json["layers"])) return this.change({ net: "my net", preset: "", file: null, files: { ...this.state.files, "my-net.json": text } });
+    if (isTestbed(json)) return this.openTestbed(file.name, text);
     if (/\.csv$|\.csv\.gz$/.test(file.name)) return this.change({ files: { ...this.state.files, [file.name.replace(/\.gz$/, "")]: text } });
     this.openScenario(file.name, text, trainsIn(json));
+  }
+
+  // The file that the open scenario names, or the cluster of the controls.
+  private openTestbed(name: string, text: string): void {
+    if (this.state.file?.text.includes(JSON.stringify(name))) return this.change({ files: { ...this.state.files, [name]: text } });
+    this.change(opened(this.state, text));
   }
 
   private showCsv(name: string, text: string): void {
@@ -237,7 +245,8 @@ class Page {
     byId("share").addEventListener("click", () => {
       this.keepAddress(false); // a link that could not be read is in it until now
       if (toAddress(this.state) === null) return status("This is too long for a link; download the scenario in its place.");
-      const without = this.state.preset === "" && this.state.file !== null ? " It leaves out the scenario that you opened: send its file, too." : "";
+      const opened = this.state.preset === "" && this.state.file !== null ? "scenario" : this.state.file === null && testbedFile in this.state.files ? "testbed" : "";
+      const without = opened === "" ? "" : ` It leaves out the ${opened} that you opened: send its file, too.`;
       copy(location.href, `The link is copied.${without}`, "The link is the page's address.");
     });
     byId<HTMLInputElement>("open").addEventListener("change", (e) => { const file = (e.target as HTMLInputElement).files?.[0]; if (file) this.openAny(file); });

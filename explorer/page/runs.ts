@@ -9,6 +9,7 @@ import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from
 import { draw, exportable, place, showError, showWarnings, status } from "./shown.js";
 import { algorithmsOf, type Json, bandwidthsOf, memoryOf, nodesOf, overBandwidth, overNodes, samplesOf, scenarioOf, type State, stepsOf, targetOf, type View } from "./state.js";
 import { bars, type Explanation, printedBars } from "./step_view.js";
+import { testbedOf } from "./testbed.js";
 import { Timeline } from "./timeline_view.js";
 import { bitsPerSecond, seconds } from "./units.js";
 import { bandwidthCharts, lastFacts, speedupCharts, tableRows, trainingCharts } from "./views.js";
@@ -295,7 +296,7 @@ async function runMath(run: Run): Promise<void> {
     return [label, form === null ? "none known" : (form * 1000).toFixed(6), (simulated * 1000).toFixed(6), form === null ? "" : `${(Math.abs((simulated - form) / form) * 100).toFixed(4)} %`];
   });
   const content: Node[] = [el("h2", {}, "Closed form against simulation, one step"), table(["algorithm", "closed form (ms)", "simulated (ms)", "difference"], rows)];
-  const filled = state.file === null && state.fabric === "star" && state.link === "" && state.devices === "1" && stepsOf(state) === 3;
+  const filled = state.file === null && testbedOf(state) === null && state.fabric === "star" && state.link === "" && state.devices === "1" && stepsOf(state) === 3;
   if (filled) content.push(...await formulas(run, explained));
   else content.push(el("p", {}, "Formulas are filled in for machines with one device on a star, all alike."));
   for (const e of explained) content.push(el("details", {}, el("summary", {}, `What paceline explain prints: ${e.label}`), el("pre", { tabindex: "0" }, e.text)));

@@ -1,5 +1,6 @@
 // What the page shows, and the scenario that this means. The address holds the state but for files (link.ts).
 import { keysOf } from "./names.js";
+import { hasLatency, onTestbed, type Testbed, testbedFile, testbedOf, timeKeyOf } from "./testbed.js";
 import { bitsPerSecond, numberOf, type Spelled, spelledBandwidth, spelledDuration } from "./units.js";
 
 export type View = "speedup" | "bandwidth" | "step" | "timeline" | "math" | "training" | "table";
@@ -106,11 +107,18 @@ function fabricOf(state: State, bandwidth: string): Json {
   return { kind: state.fabric, link };
 }
 
+// What the sliders say of a testbed's cluster: the engine takes the rest from the file.
+function clusterOnTestbed(state: State, testbed: Testbed, nodes: number): Json {
+  const latency = hasLatency(testbed) ? { latency: durationOf(state.latency, "latency") } : {};
+  return { testbed: testbedFile, nodes, fabric: { link: { bandwidth: bandwidthOf(state.bandwidth, "bandwidth"), ...latency } } };
+}
+
 function workloadOf(state: State): Json {
   const profile = state.net === "my net" ? "my-net.json" : state.net;
   const batch = wholeNumber(state.batch, "batch", 1, 1_000_000);
+  const testbed = testbedOf(state);
   // A step's time would include the bus, which is simulated.
-  const key = numberOf(state.devices) > 1 ? "gradient_time" : "step_time";
+  const key = testbed !== null && timeKeyOf(testbed) !== undefined ? timeKeyOf(testbed)! : numberOf(state.devices) > 1 ? "gradient_time" : "step_time";
   if (state.device === "step time") return { profile, batch, [key]: durationOf(state.stepTime, "stepTime") };
   return {
     profile, device: state.device, batch, ...(state.precision === "fp32" ? {} : { precision: state.precision }),
@@ -133,15 +141,8 @@ const isRandom = (state: State): boolean => numberOf(state.jitter) > 0 || number
 /// Returns the steps of a point: more where they differ.
 export const stepsOf = (state: State): number => (isRandom(state) ? 20 : 3);
 
-/// Returns the scenario of the controls, swept as a view needs it. `steps` are those of each algorithm; rates leave out
-/// the first `skip`. Throws EntryError.
-export function scenarioOf(state: State, sweep: Json, steps: number[] = [], skip = 0): Json {
-  if (state.algorithms.length === 0) throw new EntryError("algorithms", "Add an algorithm.");
-  const nodes = nodesOf(state);
+function clusterOf(state: State, nodes: number): Json {
   const devices = wholeNumber(state.devices, "devices", 1, 16);
-  const jitter = number(state.jitter, "jitter", 0, 2);
-  const straggler = number(state.straggler, "straggler", 1, 100);
-  targetOf(state), samplesOf(state), memoryOf(state);
   const cluster: Json = { nodes };
   if (devices > 1) {
     cluster["devices_per_node"] = devices;
@@ -150,10 +151,24 @@ export function scenarioOf(state: State, sweep: Json, steps: number[] = [], skip
     if (cards > 1) cluster["nics"] = cards;
   }
   cluster["fabric"] = fabricOf(state, bandwidthOf(state.bandwidth, "bandwidth"));
+  return cluster;
+}
+
+/// Returns the scenario of the controls, swept as a view needs it. `steps` are those of each algorithm; rates leave out
+/// the first `skip`. Throws EntryError.
+export function scenarioOf(state: State, sweep: Json, steps: number[] = [], skip = 0): Json {
+  if (state.algorithms.length === 0) throw new EntryError("algorithms", "Add an algorithm.");
+  const nodes = nodesOf(state);
+  const testbed = testbedOf(state);
+  const jitter = number(state.jitter, "jitter", 0, 2);
+  const straggler = number(state.straggler, "straggler", 1, 100);
+  targetOf(state), samplesOf(state), memoryOf(state);
+  const cluster = testbed === null ? clusterOf(state, nodes) : clusterOnTestbed(state, testbed, nodes);
+  const workload = testbed === null ? workloadOf(state) : onTestbed(testbed, workloadOf(state));
   if (jitter > 0) cluster["compute_jitter"] = { kind: "log-normal", sigma: jitter };
   if (straggler > 1) cluster["stragglers"] = { factor: straggler, one_node: true };
   return {
-    title: `${state.net} by the explorer`, seed: 1, cluster, workload: workloadOf(state),
+    title: `${state.net} by the explorer`, seed: 1, cluster, workload,
     algorithm: algorithmsOf(state)[0], stop: { iterations: skip + stepsOf(state) }, measure: { resources: true, ...(skip > 0 ? { skip } : {}) }, sweep: withSteps(sweep, steps, skip + stepsOf(state)),
   };
 }

@@ -5,6 +5,10 @@
 #include <stop_token>
 #include <utility>
 
+#include "app/host/files.hpp"
+#include "app/json/config_error.hpp"
+#include "app/questions/calibrate/calibration_text.hpp"
+#include "app/questions/calibrate/testbed_json.hpp"
 #include "app/questions/check_text.hpp"
 #include "app/questions/explain.hpp"
 #include "app/questions/solve_points.hpp"
@@ -12,6 +16,8 @@
 #include "app/questions/warnings/warnings.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/study/on_threads.hpp"
+#include "app/study/point_key.hpp"
+#include "models/data/files/data_error.hpp"
 
 namespace paceline::python {
 
@@ -67,6 +73,17 @@ Answer answer_to(const SolveQuestion& question, const ScenarioText& scenario,
     }
 }
 
+Answer calibrated(const CalibrationQuestion& question, const StudyOptions& options,
+                  const std::string& date) {
+    try {
+        Calibration found = calibrate(question, concurrently(options));
+        return {calibration_text(found), testbed_json(found, program_name(), date),
+                std::move(found.notes)};
+    } catch (const SearchStopped&) {
+        throw Stopped{};
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<AnswerJob> begin_checking(ReadRequest request) {
@@ -94,6 +111,27 @@ std::unique_ptr<AnswerJob> begin_solving(ScenarioText scenario, SolveQuestion qu
             options.stop = stop;
             return answer_to(question, scenario, options);
         });
+}
+
+std::unique_ptr<AnswerJob> begin_calibrating(CalibrationQuestion question, PoolSize pool,
+                                             std::string date) {
+    StudyOptions options;
+    options.pool = pool;
+    return std::make_unique<AnswerJob>(
+        [question = std::move(question), options = std::move(options),
+         date = std::move(date)](const std::stop_token& stop) mutable {
+            options.stop = stop;
+            return calibrated(question, options, date);
+        });
+}
+
+MeasuredFile measured_file(const std::string& file) {
+    try {
+        const std::vector<unsigned char> bytes = read_bytes(file);
+        return {file, {bytes.begin(), bytes.end()}};
+    } catch (const DataError& error) {
+        throw ConfigError("rows", "", error.what());
+    }
 }
 
 }  // namespace paceline::python

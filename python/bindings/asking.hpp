@@ -1,5 +1,6 @@
-// The questions of the command line for Python: check, explain, solve, lists. Each answer has a
-// text for people; explain and solve have it as JSON, too, as `--json` prints it.
+// The questions of the command line for Python: check, explain, solve, calibrate, lists. Each
+// answer has a text for people; explain, solve and calibrate have it as JSON, too, as `--json`
+// prints it.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "app/questions/calibrate/calibrate.hpp"
 #include "app/questions/solve.hpp"
 #include "app/study/run_pool.hpp"
 #include "python/bindings/reading.hpp"
@@ -34,6 +36,14 @@ std::unique_ptr<AnswerJob> begin_explaining(ReadStudyPtr read, std::optional<std
 /// ConfigError, OutputError, or Stopped.
 std::unique_ptr<AnswerJob> begin_solving(ScenarioText scenario, SolveQuestion question,
                                          PoolSize pool, const std::string& keep_in);
+
+/// Calibrates, and answers with the testbed of this date as JSON, and its notes as warnings. The
+/// job throws ConfigError, or Stopped.
+std::unique_ptr<AnswerJob> begin_calibrating(CalibrationQuestion question, PoolSize pool,
+                                             std::string date);
+
+/// Returns the text of a file with what was measured. Throws ConfigError.
+MeasuredFile measured_file(const std::string& file);
 
 /// Returns the tables of `paceline list`: by the name of the list, its entries with "name" and,
 /// where there are any, "summary" and "keys".

@@ -143,6 +143,27 @@ std::unique_ptr<AnswerJob> solve_question(const py::dict& asked, std::string tex
     return begin_solving(std::move(scenario), std::move(question), {jobs, threads}, cache);
 }
 
+CalibrationQuestion calibration_from(const py::dict& asked) {
+    CalibrationQuestion question;
+    question.settings = asked["settings"].cast<Settings>();
+    question.picks = asked["picks"].cast<Picks>();
+    question.free = asked["free"].cast<std::vector<std::string>>();
+    question.level = asked["level"].cast<double>();
+    question.noise = asked["noise"].cast<double>();
+    using Rows = std::vector<std::pair<std::string, std::optional<std::string>>>;
+    for (auto& [name, text] : asked["rows"].cast<Rows>())
+        question.measured.push_back(text ? MeasuredFile{name, *text} : measured_file(name));
+    return question;
+}
+
+std::unique_ptr<AnswerJob> calibrate_question(const py::dict& asked, std::string text,
+                                              Objects objects, std::size_t jobs, std::string date) {
+    CalibrationQuestion question = calibration_from(asked);
+    question.scenario =
+        scenario_text(asked["file"].cast<std::string>(), std::move(text), std::move(objects));
+    return begin_calibrating(std::move(question), {jobs, 1}, std::move(date));
+}
+
 // --- the command line ---
 
 int main_of_module(const std::vector<std::string>& arguments) {
@@ -232,6 +253,8 @@ void define_calls(py::module_& module) {
                "Begins to explain a point.");
     module.def("solve", &solve_question, "question"_a, "text"_a, "objects"_a, "jobs"_a, "threads"_a,
                "cache"_a, "Begins to solve.");
+    module.def("calibrate", &calibrate_question, "question"_a, "text"_a, "objects"_a, "jobs"_a,
+               "date"_a, "Begins to calibrate.");
     module.def("text_of_file", &text_of_file, "file"_a, "Returns the text of a scenario file.");
     module.def(
         "lists", [] { return pyjson::from_json(tables_of_names()); },

@@ -1,10 +1,14 @@
-"""The questions of the command line: check, explain, solve, list."""
+"""The questions of the command line: check, explain, solve, calibrate, list."""
 
 from __future__ import annotations
 
+import copy
+import csv
 import html
+import io
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -110,6 +114,64 @@ class Solution:
         return f"<pre>{html.escape(self.text)}</pre>"
 
 
+@dataclass(frozen=True)
+class Calibration:
+    """Constants of a cluster that explain what was measured. ``str()`` is the text of `paceline calibrate`.
+
+    A scenario may have it in place of the file of a testbed: ``{"cluster": {"testbed": calibration, "nodes": 64}, ...}``.
+
+    Attributes:
+        text: rows before and after, constants, noise, and what the rows leave open, for people.
+        data: the testbed, as `paceline calibrate --out` writes it.
+        notes: what the measured files had besides.
+    """
+
+    text: str
+    data: dict[str, Any] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def constants(self) -> list[dict[str, Any]]:
+        """Each constant that was free: "path", "value", "low" and "high" of its interval, "low_is_open", "high_is_open", "range"."""
+        return list(self.data["constants"])
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Each measured column of a row: "row", "column", "measured", "before" (or None), "fitted", "error", "misfit"."""
+        return list(self.data["rows"])
+
+    def testbed(self) -> dict[str, Any]:
+        """Returns a copy of the testbed, which may be changed."""
+        return copy.deepcopy(self.data)
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Writes the testbed into a file, which scenarios name as ``"cluster": {"testbed": ...}`` and `paceline plot` draws.
+
+        Replaces a testbed of this name, and no other file: raises ScenarioError there.
+        """
+        name = arguments.path(file, "file")
+        if os.path.exists(name) and not _is_testbed(name):
+            raise arguments.refuse("file", name, "there and no testbed that paceline calibrate has written; name another")
+        with open(name + ".tmp", "w", encoding="utf-8", newline="") as stream:
+            stream.write(json.dumps(self.data, indent=2, ensure_ascii=False) + "\n")
+        os.replace(name + ".tmp", name)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+
+def _is_testbed(name: str) -> bool:
+    try:
+        with open(name, encoding="utf-8") as stream:
+            there = json.load(stream)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(there, dict) and "constants" in there and "cluster" in there
+
+
 def check(scenario: Scenario, overrides: Overrides | None = None, *, pick: Picks = ()) -> Check:
     """Reads every point of a scenario, and says what would run. Runs nothing.
 
@@ -164,7 +226,7 @@ def solve(scenario: Scenario, vary: str | Mapping[str, Sequence[Any]], find: str
     Raises ScenarioError.
     """
     asked: dict[str, Any] = {
-        "vary": _range_of(vary), "find": arguments.text(find, "find"),
+        "vary": _range_of(vary, "vary"), "find": arguments.text(find, "find"),
         "equals": None if equals is None else arguments.number(equals, "equals"),
         "times": arguments.number(times, "times"),
         "grid": None if grid is None else arguments.whole(grid, "grid", 2, 100000),
@@ -183,19 +245,105 @@ def solve(scenario: Scenario, vary: str | Mapping[str, Sequence[Any]], find: str
     return Solution(text, json.loads(data), tuple(warnings))
 
 
-def _range_of(vary: Any) -> str:
+def calibrate(scenario: Scenario, rows: Any, free: str | Sequence[str] | Mapping[str, Sequence[Any]], *,
+              overrides: Overrides | None = None, pick: Picks = (), level: float = 0.9, noise: float = 0.05,
+              jobs: int | None = None) -> Calibration:
+    """Fits constants of a scenario to what was measured, with intervals, as a testbed that scenarios can name.
+
+    Args:
+        scenario, overrides, pick: as in `paceline.run`. They say what the rows do not.
+        rows: what was measured: a dict for each row, ``{"nodes": 8, "step_time_s": 0.214}``, or a DataFrame. Keys are
+            columns of results.csv that were measured (in its units, or "214ms"), paths of the scenario, axes of its sweep,
+            and "name". Or a path of a file: CSV, or the output of nccl-tests, OSU, iperf3 --json or torch.profiler. Or a
+            list of such dicts and paths.
+        free: the constants, each with its range: ``{"cluster.fabric.link.bandwidth": ("1Gbps", "40Gbps")}``, or as texts
+            "path=from..to".
+        level: of the intervals, from 0.5 to 0.999.
+        noise: of a row, relative, where there are too few rows to tell.
+        jobs: points that run side by side. Default: the cores.
+
+    Raises ScenarioError.
+    """
+    asked: dict[str, Any] = {
+        "rows": _measured(rows), "free": _ranges_of(free), "level": arguments.number(level, "level", 0.5, 0.999),
+        "noise": arguments.number(noise, "noise", 1e-4, 1)}
+    side_by_side = positive(jobs, "jobs")
+    made = read_input(scenario, overrides, pick)
+    question = {**asked, "file": made.file, "settings": made.settings, "picks": made.picks}
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    try:
+        text, data, notes = answer(_engine.calibrate(question, made.text, made.objects, side_by_side, today))
+    except ScenarioError as error:
+        raise made.at_its_place(error) from None
+    return Calibration(text, json.loads(data), tuple(notes))
+
+
+def _measured(rows: Any) -> list[tuple[str, str | None]]:
+    """Returns names of files and, for rows that are here, texts of CSV."""
+    if isinstance(rows, (str, os.PathLike)):
+        return [(arguments.path(rows, "rows"), None)]
+    several = [rows] if isinstance(rows, Mapping) or _is_frame(rows) else rows
+    if isinstance(several, (list, tuple)) and len(several) == 0:
+        raise arguments.refuse("rows", rows, "empty; give a dict for each row, such as {\"nodes\": 8, \"step_time_s\": 0.214}")
+    if not isinstance(several, (list, tuple)):
+        raise arguments.refuse("rows", rows, "no list of dicts, such as [{\"nodes\": 8, \"step_time_s\": 0.214}], and no path")
+    files: list[tuple[str, str | None]] = []
+    table: list[Mapping[str, Any]] = []
+    for one in several:
+        if _is_frame(one):
+            table += one.astype(object).where(one.notna(), None).to_dict("records")
+        elif isinstance(one, Mapping):
+            table.append(one)
+        else:
+            files.append((arguments.path(one, "rows"), None))
+    return [(f"rows[{i}]", _csv_of(row, f"rows[{i}]")) for i, row in enumerate(table)] + files
+
+
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "to_dict")
+
+
+def _csv_of(row: Mapping[str, Any], place: str) -> str:
+    """Returns a table of CSV of one row, whose first column is its name."""
+    given = arguments.mapping(row, place, '{"nodes": 8, "step_time_s": 0.214}')
+    name = _cell(given.get("name"), place).strip() or place
+    if name.startswith("#"):
+        raise arguments.refuse(place, name, "no name: \"#\" begins a comment")
+    cells = {"name": name, **{key: _cell(cell, place) for key, cell in given.items() if key != "name" and cell is not None}}
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([list(cells), list(cells.values())])
+    return stream.getvalue()
+
+
+def _cell(value: Any, name: str) -> str:
+    """Returns a cell as a row of a measured file has it; empty where there is None."""
+    given = arguments.plain(value)
+    if given is None:
+        return ""
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    return arguments.text_or_number(given, name)
+
+
+def _ranges_of(free: Any) -> list[str]:
+    if isinstance(free, Mapping):
+        return [_range_of({path: ends}, "free") for path, ends in free.items()]
+    return arguments.texts(free, "free")
+
+
+def _range_of(vary: Any, name: str) -> str:
     """Returns "path=from..to"."""
     if not isinstance(vary, Mapping):
-        return arguments.text(vary, "vary")
+        return arguments.text(vary, name)
     if len(vary) != 1:
-        raise arguments.refuse("vary", vary, "not one path with its range, such as {\"cluster.nodes\": (2, 64)}")
+        raise arguments.refuse(name, vary, "not one path with its range, such as {\"cluster.nodes\": (2, 64)}")
     where, ends = next(iter(vary.items()))
     if hasattr(ends, "tolist"):
         ends = ends.tolist()
     if not isinstance(ends, (tuple, list)) or len(ends) != 2:
-        raise arguments.refuse("vary", ends, "not the two ends of a range, such as (2, 64)")
-    low, high = (arguments.text_or_number(one, "vary") for one in ends)
-    return f"{arguments.text(where, 'vary')}={low}..{high}"
+        raise arguments.refuse(name, ends, "not the two ends of a range, such as (2, 64)")
+    low, high = (arguments.text_or_number(one, name) for one in ends)
+    return f"{arguments.text(where, name)}={low}..{high}"
 
 
 def lists() -> dict[str, list[dict[str, Any]]]:

@@ -8,6 +8,7 @@ where                 what
 ``profile``           a dict as in a profile file (docs/adding/profile.md)
 ``data``              ``(X, y)``, or a dict with "X" and "y" (see `_data`)
 ``file`` of a trace   an array of shape (rows, 3), a list of such rows, or a DataFrame with the named columns
+``testbed``           a testbed as a dict, or what `paceline.calibrate` returned
 ``mixing``            a matrix W of shape (workers, workers): row i says what worker i takes from whom
 any other file        its content, as ``bytes``
 ====================  =====================================================================================
@@ -156,6 +157,10 @@ def _special(value: Any, key: str, path: str, made: Input) -> Any:
     if key == "profile" and isinstance(value, Mapping) and ("transformer" not in value or "name" in value):
         text = json.dumps(_plain_mapping(value, path, made, 0)).encode()
         return _named(text, str(value.get("name", "profile")), ".json", path, made)
+    if key == "testbed":
+        content = getattr(value, "data", value)
+        if isinstance(content, Mapping):
+            return _named(json.dumps(_plain_mapping(content, path, made, 0)).encode(), "testbed", ".json", path, made)
     if key == "data" and (isinstance(value, tuple) or (isinstance(value, Mapping) and "X" in value)):
         return _data(value, path, made)
     if key == "mixing" and _is_table(value):

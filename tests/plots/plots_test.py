@@ -19,7 +19,7 @@ ANALYSIS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 sys.path.insert(0, ANALYSIS)
 
 from plots import (answers, bands, bandwidth, breakdown, common, convergence, fonts, frontier, heatmap, links, plot,
-                   quantities, speedup, style)
+                   quantities, speedup, style, testbed)
 
 COLUMNS = ["iterations", "sim_time_s", "step_time_s", "compute_s", "exposed_comm_s", "model_step_time_s", "speedup", "efficiency",
            "waiting_stragglers_share", "waiting_network_share", "waiting_dead_share", "away_share",
@@ -143,6 +143,25 @@ def links_of_jobs_study(points=2):
     folder.write().table("links.csv", ["point", "other_jobs", "seed", "algorithm", "nodes", "link", "from_s", "to_s", "bytes",
                                        "utilization", "capacity_bps"], rows)
     return folder
+
+
+def testbed_file(**changed):
+    """Returns a testbed of two measured columns; the row "odd" is a misfit, "new" has no value before."""
+    rows = [("a", "step_time_s", 0.1, 0.08, 0.11, False), ("odd", "step_time_s", 0.4, 0.7, 0.8, True),
+            ("new", "step_time_s", 0.2, None, 0.19, False), ("b", "samples_per_s", 4000.0, 5000.0, 4100.0, False)]
+    fields = ("row", "column", "measured", "before", "fitted", "misfit")
+    constants = [("cluster.fabric.link.bandwidth", "10Gbps", "5Gbps", "20Gbps", False, False, ["1Gbps", "100Gbps"]),
+                 ("cluster.fabric.link.latency", "20us", "1us", "50us", True, False, ["1us", "1ms"]),
+                 ("workload.efficiency", 0.5, 0.25, 1, False, True, [0, 1])]
+    names = ("path", "value", "low", "high", "low_is_open", "high_is_open", "range")
+    FOLDERS.append(tempfile.TemporaryDirectory())
+    path = os.path.join(FOLDERS[-1].name, "mine.json")
+    content = {"title": "mine", "date": "2026-11-27", "level": 0.9, "noise": {"share": 0.05, "assumed": True},
+               "constants": [dict(zip(names, one)) for one in constants],
+               "rows": [dict(zip(fields, row)) for row in rows], "cluster": {"nodes": 2}} | changed
+    with open(path, "w", encoding="utf-8") as stream:
+        json.dump({name: value for name, value in content.items() if value is not None}, stream)
+    return path
 
 
 def options(*arguments):
@@ -562,6 +581,48 @@ class Figures(unittest.TestCase):
         with self.assertRaisesRegex(common.WrongInput, "is not answers.csv of paceline solve"):
             answers.draw(folder.study(), options("answers"))
 
+    def test_a_testbed_shows_rows_before_and_after_and_constants_in_their_ranges(self):
+        figure = testbed.draw(testbed.read_testbed(testbed_file()), options())
+        steps, rates, constants = figure.axes
+        self.assertEqual([steps.get_xlabel(), rates.get_ylabel()],
+                         ["measured time per step (s)", "predicted throughput (samples/s)"])
+        self.assertEqual((steps.get_xscale(), steps.get_yscale()), ("log", "log"))
+        drawn = {line.get_marker() + line.get_color(): (list(line.get_xdata()), list(line.get_ydata()))
+                 for line in steps.lines if line.get_linestyle() == "None"}
+        self.assertEqual(drawn, {"o0.6": ([0.1, 0.4], [0.08, 0.7]), "o#0072B2": ([0.1, 0.2], [0.11, 0.19]),
+                                 "X#D55E00": ([0.4], [0.8])})
+        self.assertEqual([text.get_text() for text in steps.texts], ["odd"])
+        band = steps.collections[0].get_paths()[0].vertices
+        self.assertAlmostEqual(max(y / x for x, y in band), math.exp(0.05))
+        diagonal, = [line for line in steps.lines if line.get_color() == "0.6" and line.get_marker() == "None"]
+        self.assertEqual(list(diagonal.get_xdata()), list(diagonal.get_ydata()))
+        # 10 Gbps is halfway from 1 to 100 by its logarithm; ranges from 0 are linear.
+        dots = [line.get_xdata()[0] for line in constants.lines if line.get_marker() == "o"]
+        for found, wanted in zip(dots, (0.5, math.log(20) / math.log(1000), 0.5)):
+            self.assertAlmostEqual(found, wanted)
+        bars = [list(line.get_xdata()) for line in constants.lines if line.get_linewidth() == 1.6]
+        for found, wanted in zip(bars, ([math.log(5) / math.log(100), math.log(20) / math.log(100)],
+                                        [0, math.log(50) / math.log(1000)], [0.25, 1])):
+            for end, expected in zip(found, wanted):
+                self.assertAlmostEqual(end, expected)
+        arrows = [text.xy for text in constants.texts if getattr(text, "arrow_patch", None)]
+        self.assertEqual(arrows, [(-0.035, 1), (1.035, 2)])
+        told = [text.get_text() for text in constants.texts]
+        self.assertIn("link latency: 20 us (at most 50 us)", told)
+        self.assertIn("workload.efficiency: 0.5 (at least 0.25)", told)
+        self.assertIn("noise of a row (5 %, assumed)", [text.get_text() for text in figure.legends[0].get_texts()])
+
+    def test_damaged_testbeds_are_refused_at_their_place(self):
+        for changed, told in (({"rows": None}, "has no \"rows\"; a file to draw is a testbed of paceline calibrate"),
+                              ({"cluster": 3, "rows": []}, "has no \"cluster\"; a file"), ({"rows": []}, "has no rows; "),
+                              ({"rows": [{"measured": 1, "fitted": 0}]}, r"rows\[0\].fitted: is not a number above 0"),
+                              ({"rows": [{"measured": "x"}]}, r"rows\[0\].measured: is not"), ({"rows": [7]}, "an object"),
+                              ({"constants": [{"value": "1Gbps", "low": 1, "high": 2, "range": [1, 3]}]},
+                               r"constants\[0\]: has no value, low, high and range of one unit"),
+                              ({"constants": [7]}, r"constants\[0\]: ")):
+            with self.assertRaisesRegex(common.WrongInput, told):
+                testbed.read_testbed(testbed_file(**changed))
+
     def test_damaged_links_are_refused(self):
         for text, told in (("a,b\n", "is not links.csv"), ("", "is not links.csv"),
                            ("point,link,from_s,to_s,utilization\n0,a,0,1\n", "4 fields instead of 5"),
@@ -675,6 +736,20 @@ class Files(unittest.TestCase):
         self.assertTrue(pdf.startswith(b"%PDF-"))
         self.assertIn(b"/FontFile2", pdf)  # an embedded TrueType font
         self.assertNotIn(b"CreationDate", pdf)
+
+    def test_a_testbed_is_drawn_beside_its_file_and_has_no_options_of_studies(self):
+        path = testbed_file()
+        self.assertEqual(run(path, "--format", "svg"), (0, path[:-4] + "svg\n", ""))
+        out = os.path.join(os.path.dirname(path), "figures")
+        self.assertEqual(run(path, "--format", "svg", "--out", out, TZ="Asia/Tokyo", PYTHONHASHSEED="2")[0], 0)
+        with open(path[:-4] + "svg", "rb") as one, open(os.path.join(out, "mine.svg"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        for words, told in ((["speedup"], "a testbed has one figure; name no kind, not speedup"),
+                            (["--where", "nodes=4"], "--where: the figure of a testbed has no such option")):
+            with contextlib.redirect_stderr(io.StringIO()) as wrong:
+                sys.argv = ["plots", path, *words]
+                self.assertEqual(plot.main(), 2)
+            self.assertIn(told, wrong.getvalue())
 
     def test_a_character_that_no_font_has_is_told(self):
         folder = timing_study()

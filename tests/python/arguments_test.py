@@ -49,6 +49,8 @@ def calls(study, tmp_path):
         "explain": (paceline.explain, {"scenario": scenario, "point": 1}),
         "solve": (paceline.solve, {"scenario": ring(), "vary": {"cluster.nodes": (2, 4)}, "find": "step_time_s", "equals": 0.02,
                                    "grid": 2}),
+        "calibrate": (paceline.calibrate, {"scenario": ring(), "rows": [{"nodes": 4, "step_time_s": 0.022}],
+                                           "free": {"cluster.fabric.link.bandwidth": ("500Mbps", "2Gbps")}}),
         "load": (paceline.load, {"folder": folder}),
         "list_text": (paceline.list_text, {"name": "links"}),
         "csv": (study.csv, {"name": "results"}),
@@ -72,7 +74,7 @@ def test_every_public_call_is_here(study, tmp_path):
     assert public | methods == set(calls(study, tmp_path))
 
 
-@pytest.mark.parametrize("name", ["run", "check", "explain", "solve", "load", "list_text", "csv", "plot", "save", "model"])
+@pytest.mark.parametrize("name", ["run", "check", "explain", "solve", "calibrate", "load", "list_text", "csv", "plot", "save", "model"])
 @pytest.mark.filterwarnings("ignore")
 def test_whatever_stands_in_an_argument_is_read_or_refused_by_its_name(name, study, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

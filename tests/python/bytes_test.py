@@ -4,10 +4,11 @@ import json
 import subprocess
 import sys
 
+import pandas
 import pytest
 
 import paceline
-from conftest import ROOT, ring
+from conftest import ROOT, ring, ring_step_s
 
 TABLES = ("results.csv", "timeline.csv", "summary.csv", "table.txt")
 STUDIES = ("scenarios/dgc-speedup.json", "tests/fingerprints/algorithms.json", "tests/fingerprints/seeds.json",
@@ -78,6 +79,33 @@ def test_the_module_is_the_command_line(command, tmp_path):
                                                           check=False)
         assert done.returncode == 0
     assert tables_in(tmp_path / "one") == tables_in(tmp_path / "two")
+
+
+def test_a_calibration_is_that_of_the_command_line_and_stands_in_place_of_its_file(command, tmp_path):
+    """Steps of a ring at another bandwidth give it back."""
+    wanted, path = 2.5e9, "cluster.fabric.link.bandwidth"
+    rows = [{"nodes": nodes, "step_time_s": ring_step_s(nodes, bandwidth=wanted), "workload.gradient": None} for nodes in (2, 4, 8)]
+    rows.append({"name": "large", "workload.gradient": "2MB", "step_time_s": f"{1e3 * ring_step_s(4, 2e6, wanted)}ms"})
+    found = paceline.calibrate(ring(), rows, {path: ("1Gbps", "10Gbps")}, jobs=1)
+    assert found.constants[0]["value"] == "2.5Gbps" and not found.constants[0]["low_is_open"]
+    assert [row["row"] for row in found.rows] == ["rows[0]", "rows[1]", "rows[2]", "large"]
+    assert str(found) == found.text and "2.5Gbps" in found._repr_html_()
+
+    frame = pandas.DataFrame(rows)
+    assert paceline.calibrate(ring(), frame, f"{path}=1Gbps..10Gbps").constants == found.constants
+    frame.fillna({"name": "a row"}).to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "s.json").write_text(json.dumps(ring()))
+    assert command("calibrate", "s.json", "rows.csv", "--free", f"{path}=1Gbps..10Gbps", "--out", "mine.json").returncode == 0
+    written = json.loads((tmp_path / "mine.json").read_text())
+    assert written["constants"] == found.data["constants"] and written["cluster"] == found.data["cluster"]
+
+    found.save(tmp_path / "mine.json")
+    assert json.loads((tmp_path / "mine.json").read_text()) == found.data == found.testbed()
+    times = [paceline.run(ring(cluster={"testbed": testbed, "nodes": 4})).points[0].metrics["step_time_s"]
+             for testbed in (found, found.data, str(tmp_path / "mine.json"))]
+    assert times == pytest.approx([ring_step_s(4, bandwidth=wanted)] * 3)
+    with pytest.raises(paceline.ScenarioError, match="there and no testbed"):
+        found.save(tmp_path / "rows.csv")
 
 
 def test_explain_and_solve_are_those_of_the_command_line(command):

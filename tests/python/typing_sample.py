@@ -11,6 +11,9 @@ text: str = study.csv("timeline") + study.table
 explanation = paceline.explain({"cluster": {}}, point=0)
 parts: dict[str, float] = explanation.parts_s
 solution = paceline.solve("s.json", {"cluster.nodes": (2, 8)}, "speedup", 3.0)
+calibration: paceline.Calibration = paceline.calibrate(
+    "s.json", [{"nodes": 8, "step_time_s": 0.2}], {"cluster.fabric.link.bandwidth": ("1Gbps", "40Gbps")}, noise=0.02)
+constants: list[str] = [constant["path"] for constant in calibration.constants]
 value: str | None = solution.value
 warned: tuple[str, ...] = paceline.check("s.json").warnings
 names: list[str] = [entry["name"] for entry in paceline.lists()["algorithms"]]

@@ -56,9 +56,9 @@ std::string list_text(const std::string& title, const std::vector<std::string>& 
 }
 
 // A table whose last column is flush left and whose others are flush right.
-using Cells = std::vector<std::vector<std::string>>;
+using ComparedCells = std::vector<std::vector<std::string>>;
 
-std::string cells_text(const Cells& rows) {
+std::string cells_text(const ComparedCells& rows) {
     std::vector<std::size_t> widths(rows.front().size(), 0);
     for (const auto& row : rows)
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -79,7 +79,7 @@ std::string columns_text(const ResultComparison& found) {
         ++column->second.first;
         if (is_new) order.push_back(move.column);
     }
-    Cells cells{{"rows", "largest change", "relative", "column"}};
+    ComparedCells cells{{"rows", "largest change", "relative", "column"}};
     for (const std::string& name : order) {
         const auto& [count, largest] = columns.at(name);
         cells.push_back({std::to_string(count), change_of(*largest), relative_of(*largest), name});
@@ -88,7 +88,7 @@ std::string columns_text(const ResultComparison& found) {
 }
 
 std::string moves_text(const ResultComparison& found) {
-    Cells cells{{"old", "new", "change", "relative", "column, row"}};
+    ComparedCells cells{{"old", "new", "change", "relative", "column, row"}};
     for (std::size_t i = 0; i < std::min(told, found.moves.size()); ++i) {
         const Move& move = found.moves[i];
         cells.push_back({told_value(move.before), told_value(move.after), change_of(move),

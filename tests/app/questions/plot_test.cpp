@@ -66,12 +66,33 @@ TEST_CASE("plot: a folder without results is refused before anything is run") {
     const Outcome nothing = shell.run("nothing", shell.python("touch ran"));
     CHECK(nothing.code == 2);
     CHECK(nothing.err ==
-          "paceline: nothing: no such folder; name one that paceline run has written\n");
+          "paceline: nothing: no such folder or file; name a folder that paceline run has "
+          "written, or a testbed of paceline calibrate\n");
     const Outcome empty = shell.run(".", shell.python("touch ran"));
     CHECK(empty.code == 2);
     CHECK(empty.err ==
           "paceline: .: has no results.csv; name a folder that paceline run has written\n");
     CHECK_FALSE(fs::exists(shell.folder.path() / "ran"));
+}
+
+TEST_CASE("plot: a file is drawn if it is a testbed, and refused in one line otherwise") {
+    const Shell shell;
+    (void)shell.folder.write("points.json", "[1]");
+    (void)shell.folder.write("half.json", R"({"constants": [], "cluster": {}})");
+    (void)shell.folder.write("broken.json", "{");
+    const std::string python = shell.python("for a; do echo \"<$a>\"; done; touch ran");
+    const std::string wanted =
+        "; a file to draw is a testbed of paceline calibrate, which has \"constants\", "
+        "\"rows\" and \"cluster\"\n";
+    CHECK(shell.run("points.json", python).err ==
+          "paceline: points.json: has no \"constants\"" + wanted);
+    CHECK(shell.run("half.json", python).err == "paceline: half.json: has no \"rows\"" + wanted);
+    CHECK(one_line(shell.run("broken.json", python).err));
+    CHECK_FALSE(fs::exists(shell.folder.path() / "ran"));
+    (void)shell.folder.write("mine.json", R"({"constants": [], "rows": [], "cluster": {}})");
+    const Outcome drawn = shell.run("mine.json --format svg", python);
+    CHECK(drawn.code == 0);
+    CHECK(drawn.out.ends_with("<--format=svg>\n<-->\n<mine.json>\n"));
 }
 
 TEST_CASE("plot: a missing Python and a missing matplotlib are told, with what to install") {
