@@ -263,9 +263,11 @@ OpenCombination combination_of(const std::vector<FittedConstant>& constants,
     std::vector<std::pair<double, std::size_t>> moves;  // of logarithms, or relative to the range
     for (std::size_t j = 0; j < constants.size(); ++j) {
         const VariedQuantity& range = constants[j].range;
-        const double side = is_logarithmic(range)    ? elementary::log(range.to / range.from)
-                            : constants[j].value > 0 ? (range.to - range.from) / constants[j].value
-                                                     : 1;
+        double side = 1;
+        if (is_logarithmic(range))
+            side = elementary::log(range.to / range.from);
+        else if (constants[j].value > 0)
+            side = (range.to - range.from) / constants[j].value;
         moves.emplace_back(direction.along[Index(j)] * side, j);
     }
     std::ranges::sort(

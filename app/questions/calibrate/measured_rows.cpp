@@ -11,7 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/measures/csv.hpp"
+#include "app/json/json_paths.hpp"
 #include "app/json/names.hpp"
+#include "app/json/object_reader.hpp"
 #include "app/json/schema.hpp"
 #include "app/run/results.hpp"
 #include "app/scenario/study_faults.hpp"
@@ -25,6 +27,8 @@ namespace {
 // Columns of numbers that say which point it is, and not how it went.
 constexpr auto no_measurements =
     std::to_array<std::string_view>({"devices", "iterations", "epochs", "sim_time_s"});
+
+constexpr std::int64_t most_ranks = 1 << 24;
 
 struct Heading {
     enum class Kind : std::uint8_t { measured, setting, axis, name } kind;
@@ -171,15 +175,29 @@ std::vector<MeasuredRow> rows_of(const MeasuredCollectives& measured,
     return rows;
 }
 
+// The base has not been read: what stands there may be anything.
+std::string text_at(const Json& json, const std::string& path) {
+    const Json* const found = value_at(json, path);
+    return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+int count_at(const Json& json, const std::string& path, int otherwise) {
+    const Json* const found = value_at(json, path);
+    const auto count = found != nullptr ? whole_number(*found) : std::nullopt;
+    return count && *count > 0 && *count < most_ranks ? static_cast<int>(*count) : otherwise;
+}
+
+std::string known_operation(const std::string& operation) {
+    if (operation == "send") return "broadcast";
+    return operation == "all-gather" ? "all-gather-ring" : operation;
+}
+
 // Returns the algorithm that a tool's operation is.
 Json algorithm_of(const Json& base, const std::string& operation) {
-    const std::string known = operation == "send"         ? "broadcast"
-                              : operation == "all-gather" ? "all-gather-ring"
-                                                          : operation;
-    const auto own = base.find("algorithm");
-    if (own != base.end() && own->is_object() && own->value("kind", "") == "collective" &&
-        own->value("operation", "") == known)
-        return *own;
+    const std::string known = known_operation(operation);
+    if (text_at(base, "algorithm.kind") == "collective" &&
+        text_at(base, "algorithm.operation") == known)
+        return base["algorithm"];
     Json algorithm{{"kind", "collective"}, {"operation", known}};
     const bool chosen = base["cluster"].contains("library");
     if (operation == "send")
@@ -208,12 +226,11 @@ Json base_of(const MeasuredScenario& about) {
 Json collective_scenario(const Json& base, const MeasuredCollective& measured) {
     Json cluster = base["cluster"];
     for (const char* key : {"failures", "access", "background", "placement"}) cluster.erase(key);
-    const int own = cluster.value("devices_per_node", 1);
-    const int machines = measured.operation == "send" ? 2
-                         : measured.machines          ? *measured.machines
-                         : measured.ranks             ? std::max(1, *measured.ranks / own)
-                                                      : 0;
-    const int ranks = measured.operation == "send" ? 2 : measured.ranks.value_or(machines * own);
+    const int own = count_at(cluster, "devices_per_node", 1);
+    int machines = measured.machines.value_or(0);
+    if (!measured.machines && measured.ranks) machines = std::max(1, *measured.ranks / own);
+    int ranks = measured.ranks.value_or(machines * own);
+    if (measured.operation == "send") machines = ranks = 2;
     if (machines > 0) {
         if (ranks % machines != 0)
             throw ConfigError(

@@ -483,7 +483,7 @@ TEST_CASE("command line: check tells a fault with file, path and what would be r
           "paceline: command line: --set cluster.nodse: \"nodse\" is not a key on this path; "
           "did you mean \"nodes\"? known: nodes, devices, devices_per_node, nics, bus, fabric, "
           "transport, library, stragglers, speeds, compute_jitter, failures, placement, "
-          "background, access\n");
+          "background, access, testbed\n");
 }
 
 TEST_CASE("command line: a missing scenario is reported by name") {
@@ -687,7 +687,7 @@ TEST_CASE("command line: every command has its section in the docs' list of comm
         CHECK(contains(page, "$P " + (*i)[1].str()));
         ++commands;
     }
-    CHECK(commands == 10);
+    CHECK(commands == 11);
 }
 
 TEST_CASE("command line: a refused scenario leaves old results as they were") {
