@@ -194,9 +194,9 @@ Fit fit_at(const LeastSquares& problem, const VectorXd& at) {
 }
 
 // The profile of one parameter.
-class Profile {
+class ParameterProfile {
   public:
-    Profile(const LeastSquares& problem, const Fit& fit, Index parameter)
+    ParameterProfile(const LeastSquares& problem, const Fit& fit, Index parameter)
         : problem_(problem), fit_(fit), parameter_(parameter) {}
 
     // Returns the least S with the parameter at t, found from the minimum of `near`.
@@ -285,7 +285,7 @@ Profiles profiles(const LeastSquares& problem, Fit fit,
         const double allowed = rise(fit);
         for (Index j = 0; j < problem.parameters; ++j) {
             if (lower && restart < most_restarts) break;
-            const Profile profile(problem, fit, j);
+            const ParameterProfile profile(problem, fit, j);
             const std::optional<double> low = profile.end(0, allowed, lower);
             const std::optional<double> high = profile.end(1, allowed, lower);
             found.intervals.push_back({low.value_or(0), high.value_or(1), !low, !high});

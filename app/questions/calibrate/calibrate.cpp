@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -199,8 +200,10 @@ class Predictions {
         try {
             return read();
         } catch (const ConfigError& error) {
+            constexpr std::string_view set = "--set ";  // rows set what is free
+            const bool of_a_setting = error.path().starts_with(set);
             throw ConfigError(
-                row.name, error.path(),
+                row.name, of_a_setting ? error.path().substr(set.size()) : error.path(),
                 fmt::format("is refused with {}: {}", named(constants), error.problem()));
         }
     }
