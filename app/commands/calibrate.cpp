@@ -89,6 +89,9 @@ StudyOptions options_of(const CalibrateArguments& arguments, Interruption& inter
 }
 
 std::string content_of(const std::string& file) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored))
+        throw ConfigError(file, "", "there is no such file; give a table or what a tool printed");
     try {
         const std::vector<unsigned char> bytes = read_bytes(file);
         return {bytes.begin(), bytes.end()};

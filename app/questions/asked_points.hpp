@@ -36,7 +36,7 @@ Evaluated in_turn(const Study& study);
 Point read_whole_periods(const ScenarioText& scenario, Settings settings, const Picks& picks,
                          bool stop_is_asked_about = false);
 
-/// Returns the point that this JSON is, resolved from the scenario. Throws ConfigError.
+/// Returns the point that this JSON is, as Point::resolved has it. Throws ConfigError.
 Point read_resolved(const Json& resolved, const ScenarioText& scenario);
 
 /// One point: its scenario, or the reason why the scenario is refused.

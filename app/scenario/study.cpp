@@ -11,6 +11,7 @@
 #include "app/json/config_error.hpp"
 #include "app/scenario/study_faults.hpp"
 #include "app/scenario/study_plan.hpp"
+#include "app/scenario/testbed.hpp"
 
 namespace paceline {
 
@@ -26,9 +27,10 @@ Json resolve(const StudyPlan& plan, const std::vector<std::size_t>& choice) {
 Point make_point(const StudyPlan& plan, std::size_t number) {
     const std::vector<std::size_t> choice = plan.sweep.choice(number);
     const Json resolved = resolve(plan, choice);
-    Point point{choice, resolved_text(resolved), {}, number};
+    Point point{choice, {}, {}, number};
     try {
         point.scenario = read_scenario(resolved, plan.file, plan.sources);
+        point.resolved = resolved_text(on_its_testbed(resolved, plan.file, plan.sources));
     } catch (const ConfigError& error) {
         blame(error, plan, point.choice);
     }
@@ -62,7 +64,8 @@ Study read_study(const ScenarioText& scenario, const Settings& settings, const P
     study.points = {
         plan->points, [plan](std::size_t number) { return make_point(*plan, number); },
         [plan](std::size_t number) {
-            return resolved_text(resolve(*plan, plan->sweep.choice(number)));
+            const Json resolved = resolve(*plan, plan->sweep.choice(number));
+            return resolved_text(on_its_testbed(resolved, plan->file, plan->sources));
         },
         [plan](std::size_t number) { return Position{number, plan->sweep.choice(number)}; }};
     return study;
@@ -89,7 +92,8 @@ std::vector<std::string> resolve_study(const ScenarioText& scenario, const Setti
     const StudyPlan plan = make_study_plan(scenario, settings, {}, wrong);
     std::vector<std::string> points;
     for (std::size_t number = 0; wrong.faults.empty() && number < plan.points; ++number)
-        points.push_back(resolved_text(resolve_point(plan, plan.sweep.choice(number), wrong)));
+        points.push_back(resolved_text(on_its_testbed(
+            resolve_point(plan, plan.sweep.choice(number), wrong), plan.file, plan.sources)));
     if (!wrong.faults.empty()) throw ConfigError(wrong.faults.front());
     return points;
 }

@@ -10,6 +10,7 @@
 // Patch), where null takes a key of the testbed away. "nodes" and "devices" of the scenario replace
 // whichever of the two the testbed has. Sweeps and settings change the scenario before it is
 // merged, so they may go below keys that only the testbed has.
+// What a point is, as JSON, has all this merged, and names no testbed.
 //
 // Files that the testbed's cluster names are looked for beside the scenario.
 #pragma once
@@ -36,6 +37,9 @@ std::shared_ptr<const Testbed> testbed_of(const Json& point, const std::string& 
 
 /// Returns the point merged into what its testbed says. Requires that it names this one.
 Json on_testbed(const Testbed& testbed, const Json& point);
+
+/// Returns the point merged into its testbed, if it names one, else the point. Throws ConfigError.
+Json on_its_testbed(const Json& point, const std::string& scenario, const Sources& sources);
 
 /// Returns an error of the merged point at its place: in the testbed, if only that has what is
 /// wrong.

@@ -219,8 +219,7 @@ Json base_of(const MeasuredScenario& about) {
     refuse_if_wrong(plan, wrong);
     if (!base.contains("cluster") || !base["cluster"].is_object())
         throw ConfigError(about.scenario.file, "cluster", "is missing: the cluster to calibrate");
-    const auto testbed = testbed_of(base, about.scenario.file, about.scenario.sources);
-    return testbed ? on_testbed(*testbed, base) : base;
+    return on_its_testbed(base, about.scenario.file, about.scenario.sources);
 }
 
 Json collective_scenario(const Json& base, const MeasuredCollective& measured) {

@@ -68,6 +68,18 @@ TEST_CASE("testbed: null takes a key of the testbed away, and a sweep may name t
     CHECK(study.points[1].scenario.cluster.workers == 4);
 }
 
+TEST_CASE("testbed: a point's JSON has the cluster and no testbed, and reads as the same point") {
+    const ScenarioText scenario = on(R"({"testbed": "lab.json", "nodes": 2})");
+    const Point point = read_single_point(scenario, {});
+    const Json resolved = Json::parse(point.resolved);
+    CHECK_FALSE(resolved["cluster"].contains("testbed"));
+    CHECK(resolved["cluster"]["fabric"]["kind"] == "star");
+    CHECK(read_study(scenario, {}).points.resolved(0) == point.resolved);
+    CHECK(resolve_study(scenario, {}).front() == point.resolved);
+    const ScenarioText again{"elsewhere.json", point.resolved, in_memory({})};
+    CHECK(read_single_point(again, {}).resolved == point.resolved);
+}
+
 TEST_CASE("testbed: constants of the workload are below those of the scenario") {
     const std::string fitted =
         fmt::format(R"({{"cluster": {}, "workload": {{"gradient_time": "7ms"}}}})", star("3Gbps"));
