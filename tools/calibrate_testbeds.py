@@ -121,6 +121,8 @@ def page(found):
               f"than a point in the median and {len(worse)} get worse by more than a point"
               + (": " + "; ".join(one["study"]["title"] for one in worse) if worse else "") + ". "
               f"Mean of the medians, weighted by points: {pooled[0]:.1%} before, {pooled[1]:.1%} after."]
+    lines += ["", "One constant takes up whatever the model misses on the three rows, so other points can get worse. An interval that",
+              "contains what the scenario had says that the rows do not demand the change."]
     return "\n".join(lines) + "\n"
 
 
