@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -25,6 +24,7 @@ constexpr Index most_steps = 30;
 constexpr int profile_steps = 12;
 constexpr double profile_tolerance = 0.02;  // of the rise's root
 constexpr int most_restarts = 4;
+constexpr std::size_t most_starts = 4;
 
 double sum_of(const VectorXd& residuals) {
     return squared_norm({residuals.data(), static_cast<std::size_t>(residuals.size())});
@@ -168,7 +168,7 @@ std::vector<VectorXd> choose_starts(const LeastSquares& problem) {
         const auto is_near = [&place = sample[i]](const VectorXd& other) {
             return (place - other).cwiseAbs().maxCoeff() < 0.2;
         };
-        if (starts.size() < problem.starts && std::ranges::none_of(starts, is_near))
+        if (starts.size() < most_starts && std::ranges::none_of(starts, is_near))
             starts.push_back(sample[i]);
     }
     return starts;
@@ -294,7 +294,7 @@ Profiles profiles(const LeastSquares& problem, Fit fit,
             found.fit = std::move(fit);
             return found;
         }
-        const Minimum better = descend(problem, lower->at, -1, fit.residuals.size(), [](double) {});
+        const Minimum better = descend(problem, lower->at, -1, fit.residuals.size(), {});
         fit = fit_at(problem, better.at);
     }
 }

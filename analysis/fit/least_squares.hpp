@@ -13,7 +13,7 @@
 // Where the residuals decide nothing, the fit is the one nearest to an anchor: to S, the minimizer
 // adds anchor_weight^2 |t - anchor|^2, which is far below any noise.
 //
-// S may have several minima. The search starts from those of `starts` places that are best and
+// S may have several minima. The search starts from those of four places that are best and
 // apart, chosen from a Halton sequence and the middle of the cube; the same problem always takes
 // the same steps.
 //
@@ -42,7 +42,6 @@ inline constexpr double anchor_weight = 1e-4;
 
 struct LeastSquares {
     std::ptrdiff_t parameters = 1;  // at least 1
-    std::size_t starts = 4;
     Residuals residuals;
     std::function<void(std::size_t start, double sum)> tell{};  // sees S after each step
     Eigen::VectorXd anchor{};                                   // empty: the middle of the cube

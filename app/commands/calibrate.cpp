@@ -1,14 +1,12 @@
 // paceline calibrate: fits constants of a scenario to what was measured, and writes a testbed.
 #include "app/questions/calibrate/calibrate.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/chrono.h>
@@ -20,7 +18,6 @@
 #include "app/commands/console_log.hpp"
 #include "app/host/console.hpp"
 #include "app/host/files.hpp"
-#include "app/host/interruption.hpp"
 #include "app/host/output.hpp"
 #include "app/json/config_error.hpp"
 #include "app/questions/calibrate/calibration_text.hpp"
@@ -78,16 +75,6 @@ class StatusLine {
     bool shown_;
 };
 
-StudyOptions options_of(const CalibrateArguments& arguments, Interruption& interruption) {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    StudyOptions options;
-    options.pool = {static_cast<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores),
-                    static_cast<std::size_t>(cores)};
-    options.stop = interruption.token();
-    options.begins = [&interruption] { interruption.hold(); };
-    return options;
-}
-
 std::string content_of(const std::string& file) {
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored))
@@ -126,7 +113,7 @@ int calibrate_and_tell(const CalibrateArguments& arguments) {
         std::optional<StatusLine> status(arguments.quiet);
         question.tell = [&status](const std::string& line) { status->tell(line); };
         const Calibration found =
-            calibrate(question, concurrently(options_of(arguments, interruption)));
+            calibrate(question, concurrently(options_of_question(arguments.jobs, interruption)));
         status.reset();
         const std::string testbed = testbed_json(found, program_name(), today());
         if (!arguments.out.empty()) write_file(arguments.out, testbed);

@@ -1,6 +1,8 @@
 #include "app/commands/command.hpp"
 
+#include <algorithm>
 #include <string_view>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -32,6 +34,16 @@ std::string as_given(const CLI::Option& option) {
 }
 
 }  // namespace
+
+StudyOptions options_of_question(int jobs, Interruption& interruption) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    StudyOptions options;
+    options.pool = {static_cast<std::size_t>(jobs > 0 ? jobs : cores),
+                    static_cast<std::size_t>(cores)};
+    options.stop = interruption.token();
+    options.begins = [&interruption] { interruption.hold(); };
+    return options;
+}
 
 std::string command_text(const CLI::App& parser) {
     std::string text = "paceline " + parser.get_name();

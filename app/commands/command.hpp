@@ -11,6 +11,8 @@
 #include <CLI/CLI.hpp>
 
 #include "app/commands/exit_codes.hpp"
+#include "app/host/interruption.hpp"
+#include "app/study/run_study.hpp"
 
 namespace paceline {
 
@@ -29,6 +31,10 @@ struct ScenarioArguments {
 
 /// Returns the shell command that has been parsed, with every option that was given.
 std::string command_text(const CLI::App& parser);
+
+/// Returns the options of the points that a question asks for: so many side by side (0: as many as
+/// there are cores), until it is interrupted.
+StudyOptions options_of_question(int jobs, Interruption& interruption);
 
 /// Refuses an empty text, which would name the current folder or none.
 CLI::Validator names_something();

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -63,14 +62,9 @@ SolveQuestion question_of(const SolveArguments& arguments) {
 }
 
 StudyOptions options_of(const SolveArguments& arguments, Interruption& interruption) {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    StudyOptions options;
-    options.pool = {static_cast<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores),
-                    static_cast<std::size_t>(cores)};
+    StudyOptions options = options_of_question(arguments.jobs, interruption);
     if (!arguments.quiet && isatty(STDERR_FILENO) != 0) options.telling = Telling::line;
     options.keep_in = cache_folder(arguments);
-    options.stop = interruption.token();
-    options.begins = [&interruption] { interruption.hold(); };
     return options;
 }
 

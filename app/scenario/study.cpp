@@ -26,11 +26,12 @@ Json resolve(const StudyPlan& plan, const std::vector<std::size_t>& choice) {
 
 Point make_point(const StudyPlan& plan, std::size_t number) {
     const std::vector<std::size_t> choice = plan.sweep.choice(number);
-    const Json resolved = resolve(plan, choice);
+    Json resolved = resolve(plan, choice);
     Point point{choice, {}, {}, number};
     try {
         point.scenario = read_scenario(resolved, plan.file, plan.sources);
-        point.resolved = resolved_text(on_its_testbed(resolved, plan.file, plan.sources));
+        point.resolved =
+            resolved_text(on_its_testbed(std::move(resolved), plan.file, plan.sources));
     } catch (const ConfigError& error) {
         blame(error, plan, point.choice);
     }
@@ -64,8 +65,8 @@ Study read_study(const ScenarioText& scenario, const Settings& settings, const P
     study.points = {
         plan->points, [plan](std::size_t number) { return make_point(*plan, number); },
         [plan](std::size_t number) {
-            const Json resolved = resolve(*plan, plan->sweep.choice(number));
-            return resolved_text(on_its_testbed(resolved, plan->file, plan->sources));
+            return resolved_text(on_its_testbed(resolve(*plan, plan->sweep.choice(number)),
+                                                plan->file, plan->sources));
         },
         [plan](std::size_t number) { return Position{number, plan->sweep.choice(number)}; }};
     return study;

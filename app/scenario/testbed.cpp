@@ -62,9 +62,9 @@ Json on_testbed(const Testbed& testbed, const Json& point) {
     return merged;
 }
 
-Json on_its_testbed(const Json& point, const std::string& scenario, const Sources& sources) {
+Json on_its_testbed(Json point, const std::string& scenario, const Sources& sources) {
     const auto testbed = testbed_of(point, scenario, sources);
-    return testbed ? on_testbed(*testbed, point) : point;
+    return testbed ? on_testbed(*testbed, point) : std::move(point);
 }
 
 ConfigError at_its_place(const ConfigError& error, const Testbed& testbed, const Json& point,

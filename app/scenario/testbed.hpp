@@ -39,7 +39,7 @@ std::shared_ptr<const Testbed> testbed_of(const Json& point, const std::string& 
 Json on_testbed(const Testbed& testbed, const Json& point);
 
 /// Returns the point merged into its testbed, if it names one, else the point. Throws ConfigError.
-Json on_its_testbed(const Json& point, const std::string& scenario, const Sources& sources);
+Json on_its_testbed(Json point, const std::string& scenario, const Sources& sources);
 
 /// Returns an error of the merged point at its place: in the testbed, if only that has what is
 /// wrong.

@@ -364,7 +364,7 @@ Calibration calibrate(const CalibrationQuestion& question, const Evaluate& evalu
     predictions.check_ends();
 
     const LeastSquares problem{
-        Index(ranges.size()), 4,
+        Index(ranges.size()),
         [&](const std::vector<VectorXd>& places) { return predictions.residuals(places); },
         [&](std::size_t start, double sum) {
             if (question.tell)
@@ -385,7 +385,6 @@ Calibration calibrate(const CalibrationQuestion& question, const Evaluate& evalu
     calibration.rows = fitted_rows(calibration, found.fit, noise, predictions);
     calibration.open =
         open_combinations(question, calibration, found.fit, rise(found.fit), predictions);
-    calibration.points = predictions.points().size();
     return calibration;
 }
 

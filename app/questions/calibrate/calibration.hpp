@@ -54,7 +54,6 @@ struct NextMeasurement {
     std::string what;    // "an all-reduce of 8 B on 2 nodes"
     double seconds = 0;  // that it would take, as the fit predicts it
     double device_seconds = 0;
-    double half_width = 0;  // that would be left of the combination, of the cube's side
 };
 
 /// A combination of constants that the rows leave open.
@@ -80,7 +79,6 @@ struct Calibration {
     bool noise_is_default = false;
     std::vector<OpenCombination> open;
     std::vector<std::string> notes{};  // what the measured files had besides
-    std::size_t points = 0;            // that were run
 };
 
 }  // namespace paceline

@@ -17,11 +17,6 @@ namespace {
 constexpr std::string_view log_blanks = " \t\r\v\f";
 constexpr std::size_t most_places_named = 3;
 
-std::string_view without_blanks(std::string_view text) {
-    text.remove_prefix(std::min(text.find_first_not_of(log_blanks), text.size()));
-    return text.substr(0, text.find_last_not_of(log_blanks) + 1);
-}
-
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -40,6 +35,11 @@ std::string_view without_launcher(std::string_view line) {
 }
 
 }  // namespace
+
+std::string_view without_blanks(std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(log_blanks), text.size()));
+    return text.substr(0, text.find_last_not_of(log_blanks) + 1);
+}
 
 std::vector<LogLine> lines_of_log(std::string_view text) {
     std::vector<LogLine> lines;

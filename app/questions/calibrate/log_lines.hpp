@@ -11,6 +11,9 @@
 
 namespace paceline {
 
+/// Returns a text without blanks, tabs and carriage returns around it.
+std::string_view without_blanks(std::string_view text);
+
 struct LogLine {
     std::size_t number = 0;
     std::string_view text;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -15,6 +13,7 @@
 #include "app/json/names.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/json/schema.hpp"
+#include "app/questions/calibrate/log_lines.hpp"
 #include "app/run/results.hpp"
 #include "app/scenario/study_faults.hpp"
 #include "app/scenario/study_plan.hpp"
@@ -71,35 +70,30 @@ Heading read_heading(const MeasuredFile& file, std::size_t line, const std::stri
                    known));
 }
 
+// Returns the seconds of a duration with its unit, or 0 if the text is none.
+double seconds_in(const std::string& text) {
+    try {
+        return to_seconds(parse_duration(text));
+    } catch (const UnitError&) {
+        return 0;
+    }
+}
+
 // Returns a value that is above 0: a number, or a duration where the column is of seconds.
 double measured_value(const MeasuredFile& file, std::size_t line, const std::string& column,
                       const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    bool known = error == std::errc{} && end == text.data() + text.size();
-    if (!known && column.ends_with("_s")) try {
-            value = to_seconds(parse_duration(text));
-            known = true;
-        } catch (const UnitError&) {
-            known = false;
-        }
-    if (!known || !std::isfinite(value) || !(value > 0))
-        refuse(file, line, column,
-               Fault{fmt::format("\"{}\" is no number above 0{}; leave it empty where nothing was "
-                                 "measured",
-                                 one_line(text, 60),
-                                 column.ends_with("_s") ? " and no duration, such as 4s" : "")});
-    return value;
+    if (const auto number = positive_in(text)) return *number;
+    if (column.ends_with("_s"))
+        if (const double seconds = seconds_in(text); seconds > 0) return seconds;
+    refuse(file, line, column,
+           Fault{fmt::format("\"{}\" is no number above 0{}; leave it empty where nothing was "
+                             "measured",
+                             one_line(text, 60),
+                             column.ends_with("_s") ? " and no duration, such as 4s" : "")});
 }
 
 bool is_blank(const std::vector<std::string>& row) {
     return std::ranges::all_of(row, [](const std::string& field) { return field.empty(); });
-}
-
-std::string trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos) return "";
-    return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
 }
 
 void take_field(const MeasuredFile& file, std::size_t line, const Heading& heading,
@@ -131,7 +125,7 @@ std::vector<MeasuredRow> read_table(const MeasuredFile& file, const MeasuredScen
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     for (std::vector<std::string>& fields : csv_rows(text)) {
         ++line;
-        for (std::string& field : fields) field = trimmed(field);
+        for (std::string& field : fields) field = without_blanks(field);
         if (is_blank(fields) || fields.front().starts_with('#')) continue;
         if (headings.empty()) {
             for (const std::string& field : fields)
@@ -219,7 +213,7 @@ Json base_of(const MeasuredScenario& about) {
     refuse_if_wrong(plan, wrong);
     if (!base.contains("cluster") || !base["cluster"].is_object())
         throw ConfigError(about.scenario.file, "cluster", "is missing: the cluster to calibrate");
-    return on_its_testbed(base, about.scenario.file, about.scenario.sources);
+    return on_its_testbed(std::move(base), about.scenario.file, about.scenario.sources);
 }
 
 Json collective_scenario(const Json& base, const MeasuredCollective& measured) {

@@ -118,7 +118,7 @@ std::vector<PossibleMeasurement> possible_measurements(const CalibrationQuestion
         if (seconds.empty() || seconds.size() != candidates[i].size()) continue;
         PossibleMeasurement& one = possible.emplace_back();
         const int devices = candidates[i].front().point->scenario.cluster.workers;
-        one.measurement = {trials[i].what, seconds.front(), seconds.front() * devices, 0};
+        one.measurement = {trials[i].what, seconds.front(), seconds.front() * devices};
         one.slopes.resize(fit.at.size());
         for (Eigen::Index j = 0; j < fit.at.size(); ++j) {
             const auto below = static_cast<std::size_t>(1 + 2 * j);
@@ -133,11 +133,9 @@ std::optional<NextMeasurement> cheapest_that_tells(const std::vector<PossibleMea
                                                    const WeakDirection& direction, double rise) {
     std::optional<NextMeasurement> cheapest;
     for (const PossibleMeasurement& one : possible) {
-        NextMeasurement measurement = one.measurement;
-        measurement.half_width = half_width_with(one, direction, rise);
-        if (measurement.half_width > weak_from) continue;
-        if (!cheapest || measurement.device_seconds < cheapest->device_seconds)
-            cheapest = std::move(measurement);
+        if (half_width_with(one, direction, rise) > weak_from) continue;
+        if (!cheapest || one.measurement.device_seconds < cheapest->device_seconds)
+            cheapest = one.measurement;
     }
     return cheapest;
 }

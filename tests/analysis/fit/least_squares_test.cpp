@@ -38,7 +38,7 @@ TEST_CASE(
         const MatrixXd normal = a.transpose() * a;
         const VectorXd best = normal.ldlt().solve(a.transpose() * b);
         if (best.minCoeff() < 0.02 || best.maxCoeff() > 0.98) continue;
-        const Fit found = fit({n, 4, one_by_one([&](const VectorXd& t) { return a * t - b; })});
+        const Fit found = fit({n, one_by_one([&](const VectorXd& t) { return a * t - b; })});
         const double least = (a * best - b).squaredNorm();
         CHECK(found.sum <= least + 1e-9);
         CHECK((found.slopes - a).cwiseAbs().maxCoeff() < 1e-9);
@@ -56,7 +56,7 @@ TEST_CASE("least squares: a profile of linear residuals ends at the standard err
         const VectorXd middle = VectorXd::Constant(n, 0.5);
         const VectorXd b = a * middle;
         const double rise = 1e-3;
-        const LeastSquares problem{n, 4, one_by_one([&](const VectorXd& t) { return a * t - b; })};
+        const LeastSquares problem{n, one_by_one([&](const VectorXd& t) { return a * t - b; })};
         const Profiles found = profiles(problem, fit(problem), [&](const Fit&) { return rise; });
         const MatrixXd covariance = (a.transpose() * a).inverse();
         for (Eigen::Index j = 0; j < n; ++j) {
@@ -73,7 +73,7 @@ TEST_CASE("least squares: a profile of linear residuals ends at the standard err
 TEST_CASE(
     "least squares: a minimum beyond the range ends at the face, and its interval is open there") {
     const LeastSquares problem{
-        1, 4, one_by_one([](const VectorXd& t) { return VectorXd::Constant(3, t[0] - 1.2); })};
+        1, one_by_one([](const VectorXd& t) { return VectorXd::Constant(3, t[0] - 1.2); })};
     const Fit found = fit(problem);
     CHECK(found.at[0] == doctest::Approx(1).epsilon(1e-4));
     const Profiles profile = profiles(problem, found, [](const Fit&) { return 0.1; });
@@ -89,7 +89,7 @@ TEST_CASE(
         r[1] = t[0] < 0.5 ? 0.3 : 0.3 - 0.28 * std::min(1.0, (t[0] - 0.5) / 0.2);
         return r;
     });
-    const LeastSquares problem{1, 4, two};
+    const LeastSquares problem{1, two};
     CHECK(fit(problem).at[0] == doctest::Approx(0.85).epsilon(0.01));
     Fit wrong = fit(problem);
     wrong.at[0] = 0.2;
@@ -100,7 +100,7 @@ TEST_CASE(
 }
 
 TEST_CASE("least squares: two parameters that only their sum counts of leave both open") {
-    const LeastSquares problem{2, 4, one_by_one([](const VectorXd& t) {
+    const LeastSquares problem{2, one_by_one([](const VectorXd& t) {
                                    VectorXd r(3);
                                    r << t[0] + t[1] - 1, 2 * (t[0] + t[1]) - 2, 0.01;
                                    return r;

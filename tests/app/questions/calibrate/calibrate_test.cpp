@@ -230,6 +230,8 @@ TEST_CASE(
         for (std::size_t j = 0; j < found.constants.size(); ++j) {
             const FittedConstant& constant = found.constants[j];
             ++intervals;
+            CHECK(constant.low <= constant.value);
+            CHECK(constant.value <= constant.high);
             if ((constant.low_is_open || constant.low <= truth[j]) &&
                 (constant.high_is_open || truth[j] <= constant.high))
                 ++held;
