@@ -109,6 +109,18 @@ Scenario with_latency_times(Scenario scenario, double factor) {
     return scenario;
 }
 
+Scenario with_message_cost(Scenario scenario, Duration cost) {
+    if (auto& tcp = scenario.cluster.tcp; tcp && !scenario.cluster.transport().costs_hosts())
+        tcp->message_cost = cost;
+    return scenario;
+}
+
+Scenario with_flow_rate(Scenario scenario, Bandwidth rate) {
+    if (auto& tcp = scenario.cluster.tcp; tcp && tcp->flow.rate == FlowLimits::unbounded)
+        tcp->flow.rate = rate;
+    return scenario;
+}
+
 Scenario with_compute_times(Scenario scenario, double factor) {
     PACELINE_CHECK(factor >= 0, "a time is multiplied by 0 or more");
     scenario.workload.gradient = times(factor, scenario.workload.gradient);
