@@ -20,7 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -60,7 +60,8 @@ def rows_of(study, results, with_unstated):
             row = validate.find(results, series["at"], study["axis"], value)
             exposed = max(0.0, float(row["exposed_comm_s"]) / float(row["step_time_s"]))
             alone = bool(row.get("algbw_gb_per_s"))
-            yield {"testbed": study["testbed"], "kind": series.get("kind", study["kind"]),
+            same = {key: of for key, of in series["at"].items() if key != "algorithm"}
+            yield {"testbed": study["testbed"], "but_algorithm": (study["study"], value, *sorted(same.items())), "kind": series.get("kind", study["kind"]),
                    "x": SIGNS[study["column"]] * math.log(published / float(row[study["column"]])),
                    "shares": [1.0, exposed if alone else 0.0, 0.0 if alone else exposed, float(row["hidden_share"]),
                               float(row["unstated_costs"]) if with_unstated else 0.0]}
@@ -182,6 +183,25 @@ def judged(rows):
     return found
 
 
+def ratio_scores(rows):
+    """Yields what methods on the same machines miss of their ratio, over what independent errors would, with the testbed."""
+    groups = defaultdict(list)
+    for row in rows:
+        groups[row["but_algorithm"]].append(row)
+    for group in groups.values():
+        for one, other in itertools.combinations(group, 2):
+            error = one["x"] - other["x"]
+            slower, faster = (one, other) if error > 0 else (other, one)
+            yield abs(error) / math.hypot(slower["interval"][1], faster["interval"][0]), one["testbed"]
+
+
+def ratio_quantile(rows):
+    """The share of independent errors that the ratio of two methods has: every testbed that compares some has one weight."""
+    scores = list(ratio_scores(rows))
+    sizes = Counter(testbed for _, testbed in scores)
+    return quantile([(score, 1 / sizes[testbed]) for score, testbed in scores], LEVEL), len(scores), len(sizes)
+
+
 def covers(row, which):
     return row[which][0] <= row["x"] <= row[which][1]
 
@@ -252,8 +272,8 @@ upper end (columns `_low` and `_high`), between which the real value is with 90 
 
 ```sh
 paceline run scenarios/decentralized-throughput.json --interval --out sure --quiet && cat sure/table.txt
-paceline solve scenarios/bandwidth-what-if.json --pick workload=VGG-16 --pick algorithm=dense --interval --set cluster.nodes=16 \\
-    --vary cluster.fabric.link.bandwidth=1Gbps..100Gbps --column efficiency --equals 0.8
+paceline solve scenarios/bandwidth-what-if.json --pick algorithm=dense --pick cluster.nodes=16 --interval \\
+    --vary cluster.fabric.link.bandwidth=100Mbps..100Gbps --find efficiency --equals 0.8 --quiet
 ```
 
 A scenario on a [calibrated testbed](how-to/calibrate.md) has intervals unless it says `"interval": false`.
@@ -269,6 +289,16 @@ A scenario on a [calibrated testbed](how-to/calibrate.md) has intervals unless i
   (`draws`). Each is run, and the spread of the step time is added, as independent errors are. Such a system uses the second
   table below.
 - **Nothing else.** Times of computing are taken as given. So are seeds, whose spread is `summary.csv`'s.
+
+## Two methods on the same machines
+
+What a model misses of a network, it misses for every method that uses it, so a ratio of two methods is surer than its
+parts. On {ratio_beds} testbeds with {ratio_pairs} pairs of methods on the same machines and net, 90 % of the pairs (every
+testbed with the same weight) have an error of their ratio of at most {ratio:.2f} times what independent errors at the ends of
+the two intervals would give, and that is the width that is used. `paceline solve --against` says between which values the
+order of two methods is not sure.
+
+## How it is computed
 
 The header of `analysis/trust/time_interval.hpp` has the equations. The method is split conformal prediction by testbeds,
 with a scale (Lei et al., JASA 113, 2018), rather than a hierarchical model: with {beds} testbeds, a prior on the spread
@@ -302,7 +332,8 @@ def section(title, rows, text):
             f"has {found['afterwards']:.3f}. With every row counted alike, in place of every testbed, the scores are "
             f"{found['own_rows']:.3f} and {found['factor_rows']:.3f}.", "",
             *HEAD, *kind_lines(rows, lambda row: group[row["kind"]]), "",
-            "The same by kinds that have too few testbeds to stand alone, and by testbeds:", "",
+            f"Kinds with fewer than {FEWEST_TESTBEDS} testbeds stand together above. Each alone, and by testbeds; one or two testbeds",
+            "are too few to say how often an interval of their kind holds:", "",
             *HEAD, *kind_lines(rows, lambda row: row["kind"]), "",
             HEAD[0].replace("kind", "testbed", 1), HEAD[1], *kind_lines(rows, lambda row: row["testbed"]), ""]
 
@@ -317,12 +348,16 @@ def header(sides):
         (rise, rise_q), (fall, fall_q) = found.side(1), found.side(-1)
         lines += (f"inline constexpr Missed missed_with_{name}{{\n    {{{numbers(rise)}, {rise_q:.4g}}},\n"
                   f"    {{{numbers(fall)}, {fall_q:.4g}}}}};\n")
+    ratio, _, _ = ratio_quantile(sides["stated"].rows)
+    lines += f"\n/// Of two methods on the same machines: what the ratio misses, over what independent errors would.\ninline constexpr double missed_of_ratio = {ratio:.3g};\n"
     return lines + "\n}  // namespace paceline\n"
 
 
 def page(tables):
     beds = len(testbeds(tables["stated"]))
-    return "\n".join([TEXT.replace("{beds}", str(beds)), "",
+    ratio, pairs, ratio_beds = ratio_quantile(tables["stated"])
+    text = TEXT.format(beds=beds, ratio=ratio, ratio_pairs=pairs, ratio_beds=ratio_beds)
+    return "\n".join([text, "",
                       *section("With constants as they are stated", tables["stated"],
                                ["Every testbed is predicted without the constants of network and library that its own rows informed."]),
                       *section("With fitted constants", tables["fitted"],

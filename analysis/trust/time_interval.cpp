@@ -38,4 +38,12 @@ TimeInterval interval_of(const Circumstances& circumstances, Constants constants
             elementary::exp(-std::hypot(fall, z * s)), elementary::exp(std::hypot(rise, z * s))};
 }
 
+RatioInterval interval_of_ratio(const TimeInterval& one, const TimeInterval& other) {
+    const auto error = [](double slower, double faster) {
+        return missed_of_ratio * std::hypot(elementary::log(slower), elementary::log(faster));
+    };
+    return {elementary::exp(-error(one.low, other.high)),
+            elementary::exp(error(one.high, other.low))};
+}
+
 }  // namespace paceline

@@ -57,6 +57,15 @@ struct TimeInterval {
     double high = 1;       // and at most
 };
 
+/// Of a ratio of times of two runs on the same machines: real over predicted, at least and at most.
+/// Errors at the ends of both intervals are taken as independent, but for the share of them that
+/// validated pairs of methods have in common (`missed_of_ratio`).
+struct RatioInterval {
+    double low = 1;
+    double high = 1;
+};
+RatioInterval interval_of_ratio(const TimeInterval& one, const TimeInterval& other);
+
 /// Requires shares that are at least 0, and s >= 0.
 TimeInterval interval_of(const Circumstances& circumstances, Constants constants, double s);
 

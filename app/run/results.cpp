@@ -233,6 +233,12 @@ std::optional<double> column_value(std::string_view name, const Metrics& metrics
     return value_in(all_columns, name, metrics);
 }
 
+Follows follows_of(std::string_view column) {
+    const auto bounded = std::ranges::find(bounded_columns, column, &Bounded::name);
+    if (bounded == bounded_columns.end()) return Follows::nothing;
+    return bounded->is_rate ? Follows::rate : Follows::time;
+}
+
 std::vector<std::string> point_headers(const std::vector<Axis>& axes) {
     std::vector<std::string> header{"point"};
     std::ranges::move(axis_headers(axes, no_axis), std::back_inserter(header));

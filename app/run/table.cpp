@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "app/json/printable.hpp"
+#include "app/run/results.hpp"
 
 namespace paceline {
 
@@ -19,9 +20,6 @@ namespace {
 
 using Row = std::vector<std::string>;
 using Value = std::optional<double> (*)(const Metrics& m);
-
-/// How a column follows the times of a run, whose interval it shares.
-enum class Follows { nothing, time, rate };
 
 struct NumberColumn {
     std::string_view name;
