@@ -346,10 +346,12 @@ def header(sides):
     lines = HEADER.read_text(encoding="utf-8").split("inline constexpr Missed ")[0]
     for name, found in sides.items():
         (rise, rise_q), (fall, fall_q) = found.side(1), found.side(-1)
-        lines += (f"inline constexpr Missed missed_with_{name}{{\n    {{{numbers(rise)}, {rise_q:.4g}}},\n"
-                  f"    {{{numbers(fall)}, {fall_q:.4g}}}}};\n")
+        begin = f"inline constexpr Missed missed_with_{name}{{"  # laid out as clang-format does
+        lines += (f"{begin}{{{numbers(rise)}, {rise_q:.4g}}},\n"
+                  f"{' ' * len(begin)}{{{numbers(fall)}, {fall_q:.4g}}}}};\n")
     ratio, _, _ = ratio_quantile(sides["stated"].rows)
-    lines += f"\n/// Of two methods on the same machines: what the ratio misses, over what independent errors would.\ninline constexpr double missed_of_ratio = {ratio:.3g};\n"
+    lines += ("\n/// Of two methods on the same machines: what the ratio misses, over what independent errors would.\n"
+              f"inline constexpr double missed_of_ratio = {ratio:.3g};\n")
     return lines + "\n}  // namespace paceline\n"
 
 

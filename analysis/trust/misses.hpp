@@ -16,12 +16,10 @@ struct Missed {
     MissedSide fall;
 };
 
-inline constexpr Missed missed_with_stated{
-    {{0.01273, 0.08793, 0.01454, 0.2077, 0.3021}, 4.143},
-    {{0.001616, 0.01505, 0.12, 0.0007047, 0}, 8.433}};
-inline constexpr Missed missed_with_fitted{
-    {{0.01132, 0.07314, 0.04062, 0.2054, 0}, 5.13},
-    {{0.0008158, 0.02017, 0.146, 0.005772, 0}, 7.312}};
+inline constexpr Missed missed_with_stated{{{0.01273, 0.08793, 0.01454, 0.2077, 0.3021}, 4.143},
+                                           {{0.001616, 0.01505, 0.12, 0.0007047, 0}, 8.433}};
+inline constexpr Missed missed_with_fitted{{{0.01132, 0.07314, 0.04062, 0.2054, 0}, 5.13},
+                                           {{0.0008158, 0.02017, 0.146, 0.005772, 0}, 7.312}};
 
 /// Of two methods on the same machines: what the ratio misses, over what independent errors would.
 inline constexpr double missed_of_ratio = 0.451;

@@ -15,6 +15,10 @@ namespace {
 constexpr double z = 1.6448536269514722;  // 95 % quantile of the normal distribution
 constexpr double least_scale = 1e-3;      // a prediction is off by a little at least
 
+double length_of(double a, double b) {
+    return std::sqrt(a * a + b * b);
+}
+
 // Returns the bound of |x| on one side, from the model alone.
 double most_missed(const MissedSide& side, const Circumstances& at) {
     const std::array<double, 5> shares{1, at.collective_alone ? at.exposed : 0,
@@ -35,12 +39,12 @@ TimeInterval interval_of(const Circumstances& circumstances, Constants constants
     const double rise = most_missed(missed.rise, circumstances);
     const double fall = most_missed(missed.fall, circumstances);
     return {circumstances.hidden, circumstances.unstated, s,
-            elementary::exp(-std::hypot(fall, z * s)), elementary::exp(std::hypot(rise, z * s))};
+            elementary::exp(-length_of(fall, z * s)), elementary::exp(length_of(rise, z * s))};
 }
 
 RatioInterval interval_of_ratio(const TimeInterval& one, const TimeInterval& other) {
     const auto error = [](double slower, double faster) {
-        return missed_of_ratio * std::hypot(elementary::log(slower), elementary::log(faster));
+        return missed_of_ratio * length_of(elementary::log(slower), elementary::log(faster));
     };
     return {elementary::exp(-error(one.low, other.high)),
             elementary::exp(error(one.high, other.low))};

@@ -1,6 +1,6 @@
 // How far a real step may be from the predicted one: an interval that holds with 90 %.
 //
-// The error of a prediction is x = ln(measured step time / predicted step time). What a model of the
+// The error of a prediction is x = ln(measured step time / predicted one). What a model of the
 // network misses grows with how much of the step the network decides, so the scales of the errors
 // are linear in four shares of the predicted step T:
 //
@@ -33,7 +33,6 @@
 
 namespace paceline {
 
-inline constexpr double interval_level = 0.9;
 inline constexpr double most_unstated = 0.5;
 
 enum class Constants : unsigned char { stated, fitted };

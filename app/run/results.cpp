@@ -124,7 +124,7 @@ std::optional<double> value_in(std::span<const Column> columns, std::string_view
     return column->value(metrics);
 }
 
-// Columns that have an interval, with the names of its ends. Rates are those that fall as time grows.
+// Columns that have an interval, with the names of its ends. Rates fall as times grow.
 struct Bounded {
     std::string_view name;
     std::string_view low;

@@ -15,8 +15,8 @@
 // merged, so they may go below keys that only the testbed has.
 // What a point is, as JSON, has all this merged, and names no testbed.
 //
-// The draws become those of the scenario's "measure", so that results have intervals, unless it says
-// "interval": false. A constant that the scenario states itself is not drawn.
+// The draws become those of the scenario's "measure", so that results have intervals, unless it
+// says "interval": false. A constant that the scenario states itself is not drawn.
 //
 // Files that the testbed's cluster names are looked for beside the scenario.
 #pragma once

@@ -1,7 +1,7 @@
 // The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
 // target; how many steps rates leave out, whether each job is run alone, too, and whether results
-// have tokens, operations and device-hours, quantiles over workers, or intervals of times. These five
-// apply to runs that do not train as well. The reader of the scenario reads "draws".
+// have tokens, operations and device-hours, quantiles over workers, or intervals of times. These
+// five apply to runs that do not train as well. The reader of the scenario reads "draws".
 // "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5 epochs",
 // "10s".
 #pragma once
