@@ -24,7 +24,8 @@ def positive(number: int | None, name: str) -> int:
 def read(made: Input, jobs: int) -> _engine.Study:
     """Returns the study of an input, and warns of what there is to warn of."""
     try:
-        study: _engine.Study = answer(_engine.read(made.file, made.text, made.objects, made.settings, made.picks, jobs))
+        study: _engine.Study = answer(_engine.read(made.file, made.text, made.objects, made.settings, made.picks, jobs,
+                                             made.find))
     except ScenarioError as error:
         raise made.at_its_place(error) from None
     warn(study.warnings)

@@ -40,13 +40,12 @@ void read_mixing_of_method(const ObjectReader& read, const AlgorithmInput& in,
     choice.meets_everybody = choice.meets_everybody || choice.mixing.meets_everybody;
 }
 
-// What it costs is known when it has run.
+// What it costs, and how many messages it sends, is known when it has run.
 void leave_costs_open(AlgorithmChoice& choice) {
     choice.contribution = [](const Layout&, std::int64_t, double) { return Bytes{}; };
     choice.model_step = [](const StepModelInput&, std::int64_t, double) {
         return std::optional<Duration>();
     };
-    choice.fused_step = {};
 }
 
 }  // namespace
@@ -76,10 +75,6 @@ AlgorithmChoice read_own_method(const OwnMethod& method, const Place& algorithm,
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     const ExchangeOptions exchange = read_exchange_of_method(read, in, choice);
     read_mixing_of_method(read, in, choice);
-    // As many as an all-reduce by a ring: for the limit of resumptions (run_point.hpp).
-    choice.messages = [](const StepModelInput& at, std::int64_t) {
-        return std::int64_t{2} * at.workers * (at.workers - 1);
-    };
     leave_costs_open(choice);
     constexpr double most_of_a_family = 5.1;  // vectors, as decentralized methods hold
     choice.vectors = most_of_a_family;
