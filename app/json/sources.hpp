@@ -30,6 +30,10 @@ namespace paceline {
 struct OwnMethod;
 struct Place;
 
+/// Returns the training method that the value at `kind` names (own_method.hpp); null if it names
+/// none. Throws ConfigError.
+using FindMethod = std::function<std::shared_ptr<const OwnMethod>(const Place& kind)>;
+
 /// Memory that may still be taken.
 struct AvailableMemory {
     Bytes bytes{};        // 0: it is not known
@@ -51,9 +55,7 @@ struct Sources {
     /// Returns the memory that data and a cluster may take. Where that is not known, nothing is
     /// refused for its size.
     std::function<AvailableMemory()> available_memory;
-    /// Returns the training method that the value at `kind` names (own_method.hpp); null if it names
-    /// none. Empty: whoever reads the scenario brings no methods. Throws ConfigError.
-    std::function<std::shared_ptr<const OwnMethod>(const Place& kind)> method{};
+    FindMethod method{};  // empty: whoever reads the scenario brings no methods of its own
     std::shared_ptr<ContentCache> cache = std::make_shared<ContentCache>();
 
     /// Returns the memory that there was when this was first asked.

@@ -287,7 +287,7 @@ Task<Result> drive(Run& run, HeldObject coroutine) {
     }
 }
 
-std::function<OwnMethodPtr(const Place& kind)> methods_of_python(py::object find) {
+FindMethod methods_of_python(py::object find) {
     return [found = std::make_shared<FoundMethods>(),
             find = hold(std::move(find))](const Place& kind) -> OwnMethodPtr {
         const FoundMethod of_kind = found_method(*found, find, kind);

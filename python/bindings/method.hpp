@@ -17,7 +17,6 @@
 // take turns by the GIL, which nobody holds while the engine runs.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -35,7 +34,6 @@ struct MethodFailed {
 /// Returns how to find methods by name: by calling `find(kind, file)` of Python, which returns a
 /// paceline._method.Method, or None if the kind names none, or a text that says what is wrong. `file`
 /// is the name of the scenario. Requires the GIL, here but not later.
-std::function<std::shared_ptr<const OwnMethod>(const Place& kind)> methods_of_python(
-    py::object find);
+FindMethod methods_of_python(py::object find);
 
 }  // namespace paceline::python

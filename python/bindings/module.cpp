@@ -172,12 +172,13 @@ std::unique_ptr<AnswerJob> calibrate_question(const py::dict& asked, std::string
 
 // --- the command line ---
 
-int main_of_module(const std::vector<std::string>& arguments) {
+int main_of_module(const std::vector<std::string>& arguments, py::object find) {
+    const FindMethod methods = methods_of_python(std::move(find));
     std::vector<const char*> pointers;
     for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
     pointers.push_back(nullptr);
     const py::gil_scoped_release release;
-    return run_program(static_cast<int>(arguments.size()), pointers.data());
+    return run_program(static_cast<int>(arguments.size()), pointers.data(), methods);
 }
 
 void define_jobs(py::module_& module) {
@@ -283,7 +284,7 @@ void define_calls(py::module_& module) {
             return std::vector<std::string>(names.begin(), names.end());
         },
         "Returns the columns of numbers of results.csv, without point and nodes.");
-    module.def("main", &main_of_module, "arguments"_a, "Does what a command line says.");
+    module.def("main", &main_of_module, "arguments"_a, "find"_a, "Does what a command line says.");
 }
 
 }  // namespace

@@ -4,9 +4,7 @@
 // that begins with "python:", and its content as bytes. All other names are files of this machine.
 #pragma once
 
-#include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,10 +17,7 @@ inline constexpr std::string_view prefix_of_objects = "python:";
 /// Contents by name.
 using Objects = std::map<std::string, std::string, std::less<>>;
 
-/// How a scenario's methods in Python are found (method.hpp).
-using FindMethod = std::function<std::shared_ptr<const OwnMethod>(const Place& kind)>;
-
-/// Returns the scenario. Relative names of files are relative to the folder of `file`. A file that
+/// Returns the scenario. `methods` finds those in Python (method.hpp). Relative names of files are relative to the folder of `file`. A file that
 /// is given whole, in memory, is read under the same limits as one on a disk.
 ScenarioText scenario_text(std::string file, std::string text, Objects objects, FindMethod methods);
 

@@ -12,6 +12,7 @@
 #include <boost/random/uniform_int_distribution.hpp>
 #include <boost/random/uniform_real_distribution.hpp>
 #include <fmt/format.h>
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include "algorithms/lives/lives.hpp"
@@ -398,6 +399,9 @@ void define_worker_core(py::module_& module) {
     define_facts(core);
     define_communication(core);
     define_work(core);
+    module.def(
+        "prepare_arrays", [] { (void)py::detail::npy_api::get(); },
+        "Imports numpy for the engine. Call it once before methods run, by one thread at a time.");
     module.def("power", &elementary::pow, "Returns x to the y, with the same bits everywhere.");
 }
 

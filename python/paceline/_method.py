@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import os
 import sys
+import threading
 import traceback
 import types
 from collections.abc import Callable, Coroutine, Mapping
@@ -48,6 +49,7 @@ class MethodError(RuntimeError):
         return type(self), (self.problem, self.node, self.step, self.now_s, self.file, self.line)
 
 
+_preparing = threading.Lock()
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -73,6 +75,8 @@ class Method:
 
     def __init__(self, function: Callable[..., Coroutine[Any, Any, None]], when_nodes_die: str, runs_freely: bool,
                  decays_by_itself: bool) -> None:
+        with _preparing:  # pybind11 imports numpy behind a lock of its own, which threads of points must not meet
+            _engine.prepare_arrays()
         functools.update_wrapper(self, function)
         self.function = function
         self.name: str = getattr(function, "__name__", "method")
