@@ -50,10 +50,9 @@ MethodFailed raised_on(const Worker& worker) {
 }
 
 // Returns the failure of a method that has done wrong and raised nothing.
-MethodFailed failure(const Worker& worker, const std::string& what, const std::string& file = {},
-                     int line = 0) {
-    return {hold(
-        of_package("MethodError")(what, worker.rank(), worker.step(), now_s(worker), file, line))};
+MethodFailed failure(const Worker& worker, const std::string& what, std::int64_t step,
+                     const std::string& file = {}, int line = 0) {
+    return {hold(of_package("MethodError")(what, worker.rank(), step, now_s(worker), file, line))};
 }
 
 void refuse_forgotten(Run& run) {
@@ -62,7 +61,7 @@ void refuse_forgotten(Run& run) {
                       fmt::format("self.{0} was not awaited, so it did nothing: write await "
                                   "self.{0}(...)",
                                   one.name),
-                      one.file, one.line);
+                      one.step, one.file, one.line);
 }
 
 // --- coroutines ---
@@ -90,9 +89,11 @@ OperationPtr awaited_of(Run& run, const py::object& yielded) {
     try {
         return yielded.cast<OperationPtr>();
     } catch (const py::cast_error&) {
-        throw failure(run.worker(), fmt::format("awaits {}, which is nothing that a worker does; "
-                                                "await what self returns",
-                                                py::repr(yielded).cast<std::string>()));
+        throw failure(run.worker(),
+                      fmt::format("awaits {}, which is nothing that a worker does; "
+                                  "await what self returns",
+                                  py::repr(yielded).cast<std::string>()),
+                      run.worker().step());
     }
 }
 

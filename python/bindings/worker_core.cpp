@@ -128,7 +128,6 @@ Vector WorkerCore::vector_from(const py::handle& given) {
 }
 
 Vector WorkerCore::model_sized_from(const py::handle& given) {
-    if (model_ && given.is(model_)) return worker().model();
     Vector made = vector_from(given);
     const std::int64_t entries = worker().model().entries();
     if (made.entries() != entries)

@@ -76,6 +76,7 @@ class WorkerCore {
     /// Returns the run. Throws std::runtime_error if code of the method does not run now.
     [[nodiscard]] Run& run() const;
     [[nodiscard]] Worker& worker() const { return run().worker(); }
+    [[nodiscard]] bool is_in_use() const { return run_ != nullptr; }
     [[nodiscard]] bool has_mixing() const { return has_mixing_; }
     /// Lets Python use the core, or no more (null). Returns what was before.
     Run* enter(Run* run) { return std::exchange(run_, run); }
@@ -89,8 +90,12 @@ class WorkerCore {
     /// Returns the vector that an array of Python holds, as a copy, or one without values in a
     /// timing-only run. One of the model's size has the model's layout. Throws std::invalid_argument.
     Vector vector_from(const py::handle& given);
-    /// The same of the model's size. Shares the values of the model with the model's own array.
+    /// The same of the model's size.
     Vector model_sized_from(const py::handle& given);
+    /// Returns whether an object is the array of the model.
+    [[nodiscard]] bool is_model(const py::handle& given) const {
+        return model_ && given.is(model_);
+    }
     /// Returns the array over a vector, or what stands for one in a timing-only run.
     py::object array_of(ForPython made);
     py::object result_for_python(Result result);
@@ -102,6 +107,7 @@ class WorkerCore {
         std::string name;
         std::string file;
         int line;
+        std::int64_t step;
     };
     void forget(Forgotten operation) { forgotten_.push_back(std::move(operation)); }
     std::vector<Forgotten> take_forgotten() { return std::exchange(forgotten_, {}); }

@@ -168,7 +168,13 @@ Task<> serve(RunPtr run, HeldObject coroutine) {
 
 // --- operations ---
 
+// The array of the model stands for the model as it is when the operation begins, without a copy:
+// Python gets the values for itself before it goes on (WorkerCore::separate_model).
 OperationPtr gradient_of(WorkerCore& core, const py::handle& x) {
+    if (core.is_model(x))
+        return operation("gradient", [](Run& run) {
+            return compute_gradient(run.worker(), run.worker().model());
+        });
     return operation("gradient", [v = core.model_sized_from(x)](Run& run) mutable {
         return compute_gradient(run.worker(), std::move(v));
     });
@@ -231,6 +237,7 @@ OperationPtr start(WorkerCore& core, std::function<Task<Result>()> make) {
         const py::gil_scoped_release release;
         started = run.start(make());
     }
+    core.separate_model();
     return operation("start", [started](Run& at) { return at.await_started(started); });
 }
 
@@ -308,7 +315,8 @@ void define_facts(CoreClass& core) {
         .def("stream", [](const WorkerCore& c,
                           const std::string& name) { return Draws(c.worker().stream(name)); })
         .def("forget", [](WorkerCore& c, const Operation& forgotten, std::string file, int line) {
-            c.forget({std::string(forgotten.name), std::move(file), line});
+            if (c.is_in_use())
+                c.forget({std::string(forgotten.name), std::move(file), line, c.worker().step()});
         });
 }
 

@@ -21,7 +21,7 @@ from ._method import Method, MethodError, algorithm  # noqa: E402
 from ._questions import (  # noqa: E402
     Calibration, Check, Explanation, Solution, calibrate, check, explain, list_text, lists, schema, solve,
 )
-from ._run import run  # noqa: E402
+from ._run import check_method, run  # noqa: E402
 from ._study import Point, Points, Study  # noqa: E402
 from ._values import NoValues  # noqa: E402
 from ._worker import Channel, Exchange, Letter, Operation, Started, Tensor, Worker  # noqa: E402
@@ -29,6 +29,6 @@ from ._worker import Channel, Exchange, Letter, Operation, Started, Tensor, Work
 __all__ = [
     "Calibration", "Channel", "Check", "Exchange", "Explanation", "Interrupted", "Letter", "Method", "MethodError", "NoValues",
     "Operation", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning", "Solution", "Started", "Study", "Tensor",
-    "Worker", "__version__", "algorithm", "calibrate", "check", "explain", "list_text", "lists", "load", "power", "run",
+    "Worker", "__version__", "algorithm", "calibrate", "check", "check_method", "explain", "list_text", "lists", "load", "power", "run",
     "schema", "solve",
 ]

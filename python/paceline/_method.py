@@ -29,7 +29,7 @@ class MethodError(RuntimeError):
 
     Attributes:
         problem: what is wrong, in a line.
-        node: the worker.
+        node: the worker; -1 if it is that of no one worker.
         step: the step that it was in; -1 before the first.
         now_s: the simulated time, in seconds.
         file, line: where in the method's code; empty and 0 if it is not known.
@@ -37,7 +37,8 @@ class MethodError(RuntimeError):
 
     def __init__(self, problem: str, node: int, step: int, now_s: float, file: str = "", line: int = 0) -> None:
         place = f"{file}:{line}: " if file else ""
-        super().__init__(f"{place}{problem} (node {node}, step {step}, at {now_s:g} s)")
+        when = f" (node {node}, step {step}, at {now_s:g} s)" if node >= 0 else ""
+        super().__init__(f"{place}{problem}{when}")
         self.problem = problem
         self.node = node
         self.step = step
@@ -198,11 +199,12 @@ def algorithm(function: Any = None, /, *, when_nodes_die: str = "cannot-go-on", 
         runs_freely: workers need not take equally many steps.
         decays_by_itself: the method applies weight decay itself; the gradient has none.
     """
+    if when_nodes_die not in REACTIONS:
+        raise ValueError(f"when_nodes_die: {when_nodes_die!r} is none of {', '.join(REACTIONS)}")
+
     def make(function: Any) -> Method:
         if not inspect.iscoroutinefunction(function):
             raise _refuse(function, "a method is an async def, whose first parameter is the worker")
-        if when_nodes_die not in REACTIONS:
-            raise ValueError(f"when_nodes_die: {when_nodes_die!r} is none of {', '.join(REACTIONS)}")
         return Method(function, when_nodes_die, bool(runs_freely), bool(decays_by_itself))
 
     return make if function is None else make(function)

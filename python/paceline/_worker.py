@@ -18,8 +18,8 @@ Vector = Any  # a numpy array of float64 in one dimension; in timing-only runs a
 class Operation(Generic[T]):
     """Something that a worker does and that takes simulated time: await it once, or pass it to `Worker.start`.
 
-    Its arguments were copied when it was made. It does nothing until it is awaited or started, and one that never is ends
-    the run with an error.
+    Its arguments were copied when it was made; the model's own array stands for the model as it is when this begins. It does
+    nothing until it is awaited or started, and one that never is ends the run with an error.
     """
 
     __slots__ = ("_begun", "_core", "_made", "_result")
