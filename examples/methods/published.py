@@ -106,7 +106,7 @@ async def swarm(self, *, local_steps=1, beta=0.9):
     x, m = self.model(), 0.0
     copy = x.copy()
     neighbors, draws = self.neighbors(), self.stream("swarm partner")
-    asked = sent = None  # whom this worker waits for, and the copy that it has sent
+    asked = sent = life = None  # whom this worker waits for, the copy that it has sent, and to which life
     averagings = 0
     outbox = self.channel()
 
@@ -137,10 +137,13 @@ async def swarm(self, *, local_steps=1, beta=0.9):
     left = local_steps
     while self.begins_step():
         if left == 0:
+            if asked is not None and self.is_known_dead(asked, life):
+                asked = None
             if asked is None and neighbors:
-                asked = neighbors[draws.integer(0, len(neighbors) - 1)]
-                sent = copy.copy()
-                outbox.put((asked, sent, question))
+                partner = neighbors[draws.integer(0, len(neighbors) - 1)]
+                if self.present(partner):
+                    asked, life, sent = partner, self.life(partner), copy.copy()
+                    outbox.put((asked, sent, question))
             left = local_steps
         gamma, at, before = self.learning_rate(), x.copy(), averagings
         g = await self.gradient(at)

@@ -310,6 +310,12 @@ void define_facts(CoreClass& core) {
         .def("mixing_row", &row_of_mixing)
         .def("present", [](const WorkerCore& c,
                            int rank) { return c.worker().lives().present(rank_of(c, rank)); })
+        .def("life", [](const WorkerCore& c,
+                        int rank) { return c.worker().lives().life(rank_of(c, rank)); })
+        .def("is_known_dead",
+             [](const WorkerCore& c, int rank, int life) {
+                 return c.worker().lives().is_known_dead(rank_of(c, rank), life);
+             })
         .def("count_staleness",
              [](const WorkerCore& c, double age) { c.worker().metrics().count_staleness(age); })
         .def("stream", [](const WorkerCore& c,

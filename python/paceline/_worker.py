@@ -296,6 +296,14 @@ class Worker:
         """Returns whether a worker is present. Letters to an absent one are lost."""
         return self._core.present(rank)
 
+    def life(self, rank: int) -> int:
+        """Returns the number of a worker's present life, which grows when it returns. Letters to an earlier life are lost."""
+        return self._core.life(rank)
+
+    def is_known_dead(self, rank: int, life: int) -> bool:
+        """Returns whether this worker knows by now that a life of another has ended."""
+        return self._core.is_known_dead(rank, life)
+
     # --- side by side ---
 
     def start(self, work: Operation[T] | Coroutine[Any, Any, T]) -> Started[T]:

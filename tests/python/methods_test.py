@@ -60,3 +60,19 @@ def test_a_timing_only_run_of_a_method_takes_the_time_of_the_one_in_the_table(na
     a = paceline.run({**ring(stop={"iterations": 8}), "algorithm": {"kind": getattr(published, name), **own}})
     b = paceline.run({**ring(stop={"iterations": 8}), "algorithm": known})
     assert rows_of(a.csv()) == rows_of(b.csv())
+
+
+@pytest.mark.parametrize(("name", "own", "known"), [case for case in CASES if case[0] not in REPLICAS])
+def test_a_method_survives_deaths_as_the_one_in_the_table(name, own, known):
+    """Node 1 dies in a step and returns; node 3 dies for good.
+
+    Those of the table that have state on all workers at once keep it over deaths; in Python, each worker has its own.
+    """
+    trace = numpy.array([[1, 0.0042, 0.0131], [3, 0.0303, 9.0]])
+    scenario = training(workload=NET, stop={"iterations": 48}, optimizer={"learning_rate": 0.05, "momentum": 0.8})
+    scenario["cluster"] = {**scenario["cluster"], "failures": {"trace": {"file": trace}, "detection": "1ms"}}
+    a = paceline.run({**scenario, "algorithm": {"kind": getattr(published, name), **own}})
+    b = paceline.run({**scenario, "algorithm": known})
+    assert a.points[0].metrics["deaths"] >= 1
+    for table in ("timeline", "results"):
+        assert rows_of(a.csv(table)) == rows_of(b.csv(table))
