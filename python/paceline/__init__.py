@@ -24,11 +24,11 @@ from ._questions import (  # noqa: E402
 from ._run import check_method, run  # noqa: E402
 from ._study import Point, Points, Study  # noqa: E402
 from ._values import NoValues  # noqa: E402
-from ._worker import Channel, Exchange, Letter, Operation, Started, Tensor, Worker  # noqa: E402
+from ._worker import Channel, Exchange, Letter, Operation, Started, Tensor, Vector, Worker  # noqa: E402
 
 __all__ = [
     "Calibration", "Channel", "Check", "Exchange", "Explanation", "Interrupted", "Letter", "Method", "MethodError", "NoValues",
     "Operation", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning", "Solution", "Started", "Study", "Tensor",
-    "Worker", "__version__", "algorithm", "calibrate", "check", "check_method", "explain", "list_text", "lists", "load", "power", "run",
+    "Vector", "Worker", "__version__", "algorithm", "calibrate", "check", "check_method", "explain", "list_text", "lists", "load", "power", "run",
     "schema", "solve",
 ]

@@ -107,10 +107,11 @@ def _refuse(function: Any, problem: str) -> TypeError:
 def _options_of(function: Callable[..., Any]) -> list[tuple[str, str, bool]]:
     """Returns the options of a method: its parameters behind `self`, which are keyword-only."""
     options = []
-    first, *others = inspect.signature(function).parameters.values() or [None]
-    if first is None or first.kind not in (first.POSITIONAL_ONLY, first.POSITIONAL_OR_KEYWORD):
+    parameters = list(inspect.signature(function).parameters.values())
+    if not parameters or parameters[0].kind not in (inspect.Parameter.POSITIONAL_ONLY,
+                                                    inspect.Parameter.POSITIONAL_OR_KEYWORD):
         raise _refuse(function, "a method's first parameter is the worker: async def dsgd(self, *, momentum=0.9)")
-    for parameter in others:
+    for parameter in parameters[1:]:
         if parameter.kind != parameter.KEYWORD_ONLY:
             raise _refuse(function, f"options are keyword-only: write a * before {parameter.name}")
         if parameter.name in KEYS_OF_EVERY_METHOD:

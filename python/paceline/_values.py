@@ -20,14 +20,17 @@ class NoValues:
 
     @property
     def shape(self) -> tuple[int]:
+        """Returns the shape, of one dimension."""
         return (self.size,)
 
     @property
     def ndim(self) -> int:
+        """Returns 1."""
         return 1
 
     @property
     def dtype(self) -> Any:
+        """Returns numpy's float64."""
         import numpy
 
         return numpy.dtype("float64")
@@ -38,20 +41,14 @@ class NoValues:
     def __repr__(self) -> str:
         return f"<{self.size} numbers without values>"
 
-    def _same(self, *_: Any) -> NoValues:
+    def _same(self, *_: Any, **__: Any) -> NoValues:
+        """Returns this again."""
         return self
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _same
     __pow__ = __rpow__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _same
-    __neg__ = __pos__ = __abs__ = copy = _same
-
-    def astype(self, *_: Any, **__: Any) -> NoValues:
-        return self
-
-    def reshape(self, *_: Any, **__: Any) -> NoValues:
-        return self
-
-    ravel = flatten = reshape
+    __neg__ = __pos__ = __abs__ = _same
+    copy = astype = reshape = ravel = flatten = _same
 
     def fill(self, value: Any) -> None:
         """Does nothing."""
@@ -81,7 +78,8 @@ class NoValues:
     def _needed(self, what: str) -> ValueError:
         return ValueError(f"{what} needs values, and a timing-only run has none: use it only if not self.timing_only")
 
-    def _refuse(self, *_: Any) -> Any:
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        """Raises ValueError."""
         raise self._needed("this")
 
     __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __float__ = __int__ = __iter__ = __matmul__ = __rmatmul__ = _refuse
