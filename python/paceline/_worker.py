@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Generator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from . import _engine
-
-if TYPE_CHECKING:
-    import numpy
 
 T = TypeVar("T")
 Vector = Any  # a numpy array of float64 in one dimension; in timing-only runs a paceline.NoValues
@@ -214,13 +211,6 @@ class Worker:
     def stream(self, name: str) -> _engine.Draws:
         """Returns a random stream of this worker, at its beginning. The scenario's seed, the name and the worker decide it."""
         return self._core.stream(name)
-
-    def generator(self, name: str) -> numpy.random.Generator:
-        """Returns a generator of numpy, seeded by a stream of this name."""
-        import numpy
-
-        draws = self._core.stream(name)
-        return numpy.random.Generator(numpy.random.PCG64([draws.bits() for _ in range(4)]))
 
     # --- computation: the device does one thing at a time ---
 
