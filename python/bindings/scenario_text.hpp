@@ -17,8 +17,9 @@ inline constexpr std::string_view prefix_of_objects = "python:";
 /// Contents by name.
 using Objects = std::map<std::string, std::string, std::less<>>;
 
-/// Returns the scenario. `methods` finds those in Python (method.hpp). Relative names of files are relative to the folder of `file`. A file that
-/// is given whole, in memory, is read under the same limits as one on a disk.
+/// Returns the scenario. `methods` finds those in Python (method.hpp). Relative names of files are
+/// relative to the folder of `file`. A file that is given whole, in memory, is read under the same
+/// limits as one on a disk.
 ScenarioText scenario_text(std::string file, std::string text, Objects objects, FindMethod methods);
 
 /// Returns the text of a scenario file. Throws ConfigError.

@@ -27,8 +27,8 @@ namespace paceline::python {
 class WorkerCore;
 using WorkerCorePtr = std::shared_ptr<WorkerCore>;
 
-/// The values of a model that arrays of Python look at. The worker has them during the run, and this
-/// afterwards.
+/// The values of a model that arrays of Python look at. The worker has them during the run, and
+/// this afterwards.
 struct ViewedModel {
     std::optional<Vector> after_the_run{};
 };
@@ -88,7 +88,8 @@ class WorkerCore {
     /// Makes sure that nobody else has the values that the array of the model shows.
     void separate_model();
     /// Returns the vector that an array of Python holds, as a copy, or one without values in a
-    /// timing-only run. One of the model's size has the model's layout. Throws std::invalid_argument.
+    /// timing-only run. One of the model's size has the model's layout. Throws
+    /// std::invalid_argument.
     Vector vector_from(const py::handle& given);
     /// The same of the model's size.
     Vector model_sized_from(const py::handle& given);

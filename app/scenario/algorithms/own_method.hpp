@@ -22,16 +22,16 @@ namespace paceline {
 struct OwnMethod {
     std::vector<std::string> options;  // its keys, besides those that every method has
     AlgorithmTraits traits{};
-    /// Checks the options of an algorithm, and returns the method with them. The exchange is that of
-    /// the algorithm's "codec", "aggregation" and "schedule". Throws ConfigError.
+    /// Checks the options of an algorithm, and returns the method with them. The exchange is that
+    /// of the algorithm's "codec", "aggregation" and "schedule". Throws ConfigError.
     std::function<std::function<Task<>(Worker&)>(const Place& algorithm,
                                                  const ExchangeOptions& exchange)>
         make;
 };
 using OwnMethodPtr = std::shared_ptr<const OwnMethod>;
 
-/// Returns the method that the algorithm's "kind" names; null if it names one of the table, or none.
-/// Throws ConfigError if the kind is of a method that the caller would have to bring.
+/// Returns the method that the algorithm's "kind" names; null if it names one of the table, or
+/// none. Throws ConfigError if the kind is of a method that the caller would have to bring.
 OwnMethodPtr own_method_of(const Place& algorithm);
 
 /// Reads an algorithm that is such a method. Throws ConfigError.
