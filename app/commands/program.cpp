@@ -66,9 +66,9 @@ struct NamedCommand {
 };
 
 // Of commands that read no scenario.
-template <Command (*make)(CLI::App& program)>
+template <Command (*Make)(CLI::App& program)>
 Command without_methods(CLI::App& program, const FindMethod& /*methods*/) {
-    return make(program);
+    return Make(program);
 }
 
 constexpr std::array all_commands{
@@ -90,7 +90,7 @@ constexpr std::array all_commands{
 // expect it.
 std::vector<Command> make_commands(CLI::App& program, std::string_view first,
                                    const FindMethod& methods) {
-    const auto named = std::ranges::find(all_commands, first, &NamedCommand::name);
+    const auto* const named = std::ranges::find(all_commands, first, &NamedCommand::name);
     if (named == all_commands.end() && !first.empty() && !first.starts_with('-')) {
         std::vector<std::string_view> names;
         for (const NamedCommand& command : all_commands) names.push_back(command.name);

@@ -62,6 +62,15 @@ def test_the_cells_of_a_how_to_page_print_what_it_shows(page, count, figure, tmp
     assert (tmp_path / figure).read_text().startswith("<?xml")
 
 
+def test_the_example_with_optuna_finds_options(tmp_path):
+    pytest.importorskip("optuna")
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(paceline.__file__))}
+    done = subprocess.run([sys.executable, "-B", ROOT / "examples/methods/tune_with_optuna.py"], capture_output=True, text=True,
+                          check=False, cwd=tmp_path, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "accuracy 0." in done.stdout
+
+
 def test_a_saved_figure_has_the_bytes_of_paceline_plot(command, tmp_path):
     pytest.importorskip("matplotlib")
     study = paceline.run(ROOT / "scenarios/dgc-speedup.json", out=tmp_path / "out", progress=False)
