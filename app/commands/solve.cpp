@@ -171,6 +171,7 @@ Command solve_command(CLI::App& program, const FindMethod& methods) {
     const auto arguments = std::make_shared<SolveArguments>();
     arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
+    add_interval_option(parser, arguments->scenario);
     arguments->scenario.methods = methods;
     add_question(parser, arguments->question);
     parser
