@@ -47,7 +47,8 @@ quietly cmake -S "$source/examples/cpp_method" -B method -G Ninja -DCMAKE_CXX_CO
 quietly cmake --build method
 quietly method/my_method "$source/examples/cpp_method/seldom.json" seldom
 test "$(grep -c ',finished,' seldom/results.csv)" = 4
-losses() { cut -d, -f1,3,4,5,7,8,9 <(grep "^[0-9]*,$1," seldom/timeline.csv) | sed 's/^[0-9]*,//'; }
+losses() { awk -F, -v of="$1" '$3 == of { print $2, $5, $8, $9, $11 }' seldom/timeline.csv; }
+test "$(losses DmSGD | wc -l)" = 10
 diff <(losses "every step") <(losses DmSGD)
 quietly "$prefix/bin/paceline" plot seldom convergence --format svg
 

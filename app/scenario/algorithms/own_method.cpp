@@ -27,8 +27,14 @@ ExchangeOptions read_exchange_of_method(const ObjectReader& read, const Algorith
                                         AlgorithmChoice& choice) {
     const bool given =
         std::ranges::any_of(keys_of_exchanges, [&](auto key) { return read.has(key); });
-    ExchangeOptions preset = dense_exchange({});
-    return given ? read_exchange(read, in, std::move(preset), choice) : preset;
+    if (!given) return dense_exchange({});
+    ExchangeOptions exchange = read_exchange(read, in, dense_exchange({}), choice);
+    if (exchange.schedule.begin == Begin::into_forward)
+        read.optional("schedule")
+            ->refuse(
+                "\"into-forward\" is for methods of the table, which update piece by piece; write "
+                "\"beside-backward\"");
+    return exchange;
 }
 
 void read_mixing_of_method(const ObjectReader& read, const AlgorithmInput& in,

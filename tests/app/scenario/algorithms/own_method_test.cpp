@@ -93,6 +93,10 @@ TEST_CASE("own method: its options are its own, and errors name their place") {
                            "mean \"damping\"?"));
     CHECK(refusal_of({{"kind", "mine:damped"}, {"damping", 2}})
               .starts_with("scenario: algorithm.damping: 2 is not"));
+    const Json into_forward = {{"pieces", "tensors"}, {"begin", "into-forward"}};
+    CHECK(refusal_of({{"kind", "mine:damped"}, {"schedule", into_forward}})
+              .starts_with("scenario: algorithm.schedule: \"into-forward\" is for methods of the "
+                           "table"));
 }
 
 TEST_CASE("own method: who brings none says how such a method runs") {
