@@ -7,7 +7,7 @@ Reads the C++ of sim, topologies, models, algorithms, analysis, app, explorer/en
 type and constant that a header declares must be reached by its name from where the product begins: main(), what is
 exported to Python and to the page, and members that override those of another library. What stands only where it is
 declared and defined, in its own body, or in bodies that nothing reaches is a fault. A function of the scripts in
-analysis/plots, python/paceline and tools needs one use besides its definition.
+analysis/plots, python/paceline and tools needs one use besides its definition, there or in examples.
 
 It compares names, not types: of two members of one name, one call serves both. So it may miss code without a caller,
 but what it finds has none.
@@ -28,6 +28,7 @@ from pathlib import Path
 PRODUCT = ["sim", "topologies", "models", "algorithms", "analysis", "app", "explorer/engine", "python"]
 OTHERS = ["tests", "bench"]
 SCRIPTS = ["analysis/plots", "python/paceline", "tools"]
+EXAMPLES = "examples"  # they use what python/paceline is for
 SUFFIXES = {".hpp", ".cpp"}
 
 # What the language and other libraries call without a call in our text.
@@ -360,10 +361,11 @@ def faults_of_cpp(root):
 def faults_of_scripts(root):
     """Returns (number of files, faults) of the Python of the product."""
     files = [file for folder in SCRIPTS for file in sorted((root / folder).rglob("*.py"))]
+    users = sorted((root / EXAMPLES).rglob("*.py"))
     defined, uses = [], defaultdict(int)
-    for file in files:
+    for file in files + users:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and file not in users:
                 # What a decorator takes is called through it; _names_ are called by Python and by Jupyter.
                 if not node.decorator_list and not re.fullmatch(r"_\w+_", node.name):
                     defined.append((file.relative_to(root), node.lineno, node.name))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs a build into a temporary folder, runs the installed program, and builds tests/consumer
-# against it, with the compiler's default instruction set (the installation may use a wider one).
+# and examples/cpp_method against it, with the compiler's default instruction set (the installation may use a wider one).
 # Finally, configures paceline as a part of another project.
 #
 # Usage: tools/check_install.sh BUILD_FOLDER
@@ -40,6 +40,17 @@ quietly cmake -S "$source/tests/consumer" -B consumer -G Ninja -DCMAKE_CXX_COMPI
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
 quietly cmake --build consumer
 consumer/consumer "$scenarios/ring-allreduce.json"
+
+# A method of one's own in C++. Averaging in every step, it is DmSGD.
+quietly cmake -S "$source/examples/cpp_method" -B method -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
+quietly cmake --build method
+quietly method/my_method "$source/examples/cpp_method/seldom.json" seldom
+test "$(grep -c ',finished,' seldom/results.csv)" = 4
+losses() { awk -F, -v of="$1" '$3 == of { print $2, $5, $8, $9, $11 }' seldom/timeline.csv; }
+test "$(losses DmSGD | wc -l)" = 10
+diff <(losses "every step") <(losses DmSGD)
+quietly "$prefix/bin/paceline" plot seldom convergence --format svg
 
 # The Python module, if this build has it: it must be where Debian's Python looks if the prefix is /usr/local.
 if compgen -G "$prefix/lib/python3*/*/paceline/_engine*.so" >/dev/null; then

@@ -24,7 +24,6 @@
 #include "app/questions/calibrate/testbed_json.hpp"
 #include "app/questions/solve_points.hpp"
 #include "app/study/point_key.hpp"
-#include "app/study/study_file.hpp"
 #include "models/data/files/data_error.hpp"
 
 namespace paceline {
@@ -88,7 +87,7 @@ std::string content_of(const std::string& file) {
 }
 
 CalibrationQuestion question_of(const CalibrateArguments& arguments) {
-    CalibrationQuestion question{open_scenario(arguments.scenario.file),
+    CalibrationQuestion question{arguments.scenario.open(),
                                  arguments.scenario.settings,
                                  arguments.scenario.picks,
                                  arguments.free,
@@ -136,13 +135,14 @@ int calibrate_and_tell(const CalibrateArguments& arguments) {
 
 }  // namespace
 
-Command calibrate_command(CLI::App& program) {
+Command calibrate_command(CLI::App& program, const FindMethod& methods) {
     CLI::App& parser = *program.add_subcommand(
         "calibrate",
         "fit constants of a scenario to what was measured, with intervals, as a testbed that "
         "scenarios can name");
     const auto arguments = std::make_shared<CalibrateArguments>();
     add_scenario_arguments(parser, arguments->scenario);
+    arguments->scenario.methods = methods;
     parser
         .add_option("measured", arguments->measured,
                     "CSV with columns of results.csv and paths, or output of nccl-tests, OSU, "

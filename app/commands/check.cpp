@@ -8,7 +8,6 @@
 #include "app/questions/check_text.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/study/run_study.hpp"
-#include "app/study/study_file.hpp"
 
 namespace paceline {
 
@@ -16,7 +15,7 @@ namespace {
 
 int check_scenario(const ScenarioArguments& arguments) {
     StudyCheck check;
-    const Study study = read_study(arguments.file, arguments.settings, arguments.picks,
+    const Study study = read_study(arguments.open(), arguments.settings, arguments.picks,
                                    [&](const Point& point) { check.see(point); });
     check.memory().check(study.file, study.axes, study.sources.memory());
     const CheckReport report = check.report(study);
@@ -27,12 +26,13 @@ int check_scenario(const ScenarioArguments& arguments) {
 
 }  // namespace
 
-Command check_command(CLI::App& program) {
+Command check_command(CLI::App& program, const FindMethod& methods) {
     CLI::App& parser =
         *program.add_subcommand("check", "show what would run, or what is wrong and where");
     const auto arguments = std::make_shared<ScenarioArguments>();
     add_scenario_arguments(parser, *arguments);
     add_interval_option(parser, *arguments);
+    arguments->methods = methods;
     return {&parser, [arguments] { return check_scenario(*arguments); }};
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "app/study/study_file.hpp"
+
 namespace paceline {
 
 namespace {
@@ -55,6 +57,10 @@ std::string command_text(const CLI::App& parser) {
 CLI::Validator names_something() {
     return {[](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, "",
             "names something"};
+}
+
+ScenarioText ScenarioArguments::open() const {
+    return open_scenario(file, methods);
 }
 
 void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments) {

@@ -12,6 +12,7 @@
 
 #include "app/commands/exit_codes.hpp"
 #include "app/host/interruption.hpp"
+#include "app/scenario/scenario.hpp"
 #include "app/study/run_study.hpp"
 
 namespace paceline {
@@ -27,6 +28,10 @@ struct ScenarioArguments {
     std::vector<std::string> settings;
     std::vector<std::string> picks;
     bool strict = false;
+    FindMethod methods{};  // that the program brings
+
+    /// Opens it. Throws ConfigError.
+    [[nodiscard]] ScenarioText open() const;
 };
 
 /// Returns the shell command that has been parsed, with every option that was given.
@@ -43,13 +48,13 @@ void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments);
 /// Adds --interval, which is a setting. Requires that the scenario's arguments have been added.
 void add_interval_option(CLI::App& parser, ScenarioArguments& arguments);
 
-Command run_command(CLI::App& program);
-Command check_command(CLI::App& program);
+Command run_command(CLI::App& program, const FindMethod& methods);
+Command check_command(CLI::App& program, const FindMethod& methods);
 Command list_command(CLI::App& program);
-Command explain_command(CLI::App& program);
+Command explain_command(CLI::App& program, const FindMethod& methods);
 Command plot_command(CLI::App& program);
-Command solve_command(CLI::App& program);
-Command calibrate_command(CLI::App& program);
+Command solve_command(CLI::App& program, const FindMethod& methods);
+Command calibrate_command(CLI::App& program, const FindMethod& methods);
 Command compare_command(CLI::App& program);
 Command explore_command(CLI::App& program);
 Command completion_command(CLI::App& program);

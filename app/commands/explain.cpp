@@ -20,7 +20,6 @@
 #include "app/run/memory_check.hpp"
 #include "app/study/on_threads.hpp"
 #include "app/study/run_study.hpp"
-#include "app/study/study_file.hpp"
 
 namespace paceline {
 
@@ -34,8 +33,8 @@ struct ExplainArguments {
 };
 
 int explain(const ExplainArguments& arguments) {
-    const Study study =
-        read_study(arguments.scenario.file, arguments.scenario.settings, arguments.scenario.picks);
+    const Study study = read_study(arguments.scenario.open(), arguments.scenario.settings,
+                                   arguments.scenario.picks);
     const std::size_t number = point_to_explain(study, arguments.point);
     const int threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
     const Study alone{study.file, study.title, study.axes, study.points.only({number}),
@@ -64,11 +63,12 @@ int explain(const ExplainArguments& arguments) {
 
 }  // namespace
 
-Command explain_command(CLI::App& program) {
+Command explain_command(CLI::App& program, const FindMethod& methods) {
     CLI::App& parser = *program.add_subcommand(
         "explain", "show where a step's time goes in one point of a study, and what would help");
     const auto arguments = std::make_shared<ExplainArguments>();
     add_scenario_arguments(parser, arguments->scenario);
+    arguments->scenario.methods = methods;
     parser.add_option("--point", arguments->point,
                       "number of the point, as in results.csv (default: the only one)");
     parser

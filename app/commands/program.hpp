@@ -3,11 +3,13 @@
 // signal N.
 #pragma once
 
+#include "app/json/sources.hpp"
+
 namespace paceline {
 
 /// Does what the command line says, and returns the exit code. It writes to the standard streams,
 /// blocks signals while a study runs, and `plot` replaces the process: call it once, from the
-/// program's only thread.
-int run_program(int argc, const char* const* argv);
+/// program's only thread. `methods` finds training methods that the caller brings.
+int run_program(int argc, const char* const* argv, const FindMethod& methods = {});
 
 }  // namespace paceline

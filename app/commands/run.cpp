@@ -34,7 +34,6 @@
 #include "app/study/ranks/leader.hpp"
 #include "app/study/results_folder.hpp"
 #include "app/study/run_study.hpp"
-#include "app/study/study_file.hpp"
 #include "app/study/tracing.hpp"
 
 namespace paceline {
@@ -136,7 +135,7 @@ int cores_of_machine() {
 Study read_study_for(const RunArguments& arguments, const PoolSize& pool, const RankInfo& info,
                      Warnings& warnings) {
     MemoryCheck memory(static_cast<int>(pool.loops) * info.ranks_here);
-    Study study = read_study(arguments.scenario.file, arguments.scenario.settings,
+    Study study = read_study(arguments.scenario.open(), arguments.scenario.settings,
                              arguments.scenario.picks, [&](const Point& point) {
                                  memory.see(point);
                                  warnings.see(point);
@@ -325,12 +324,13 @@ void add_trace_options(CLI::App& parser, RunArguments& arguments) {
 
 }  // namespace
 
-Command run_command(CLI::App& program) {
+Command run_command(CLI::App& program, const FindMethod& methods) {
     CLI::App& parser = *program.add_subcommand("run", "run the study of a scenario file");
     const auto arguments = std::make_shared<RunArguments>();
     arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
     add_interval_option(parser, arguments->scenario);
+    arguments->scenario.methods = methods;
     parser.add_option("--out", arguments->out, "folder for results (default results/<scenario>)")
         ->check(names_something());
     parser

@@ -26,7 +26,6 @@
 #include "app/questions/solve_text.hpp"
 #include "app/study/results_folder.hpp"
 #include "app/study/run_study.hpp"
-#include "app/study/study_file.hpp"
 
 namespace paceline {
 
@@ -123,7 +122,7 @@ int answer(const SolveArguments& arguments, const SolveQuestion& question,
 int solve_and_tell(const SolveArguments& arguments) {
     Interruption interruption;  // must precede any other thread
     const SolveQuestion question = question_of(arguments);
-    const ScenarioText scenario = open_scenario(question.file);
+    const ScenarioText scenario = arguments.scenario.open();
     try {
         return answer(arguments, question, scenario,
                       concurrently(options_of(arguments, interruption)));
@@ -164,7 +163,7 @@ void add_question(CLI::App& parser, SolveQuestion& question) {
 
 }  // namespace
 
-Command solve_command(CLI::App& program) {
+Command solve_command(CLI::App& program, const FindMethod& methods) {
     CLI::App& parser = *program.add_subcommand(
         "solve",
         "find the value of one quantity at which a result is what it should be, for a scenario or "
@@ -173,6 +172,7 @@ Command solve_command(CLI::App& program) {
     arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
     add_interval_option(parser, arguments->scenario);
+    arguments->scenario.methods = methods;
     add_question(parser, arguments->question);
     parser
         .add_option("--scale", arguments->scale,

@@ -1,4 +1,5 @@
-// What a scenario needs from outside: the files that it names, and how much memory there is.
+// What a scenario needs from outside: the files that it names, training methods that are not in the
+// table of algorithms, and how much memory there is.
 //
 // Readers of scenarios open no files themselves. They ask a Sources, a plain struct of functions,
 // which the caller passes in with the scenario's text. app/host/files.hpp gives the one that reads
@@ -26,6 +27,13 @@
 
 namespace paceline {
 
+struct OwnMethod;
+struct Place;
+
+/// Returns the training method that the value at `kind` names (own_method.hpp); null if it names
+/// none. Throws ConfigError.
+using FindMethod = std::function<std::shared_ptr<const OwnMethod>(const Place& kind)>;
+
 /// Memory that may still be taken.
 struct AvailableMemory {
     Bytes bytes{};        // 0: it is not known
@@ -47,6 +55,7 @@ struct Sources {
     /// Returns the memory that data and a cluster may take. Where that is not known, nothing is
     /// refused for its size.
     std::function<AvailableMemory()> available_memory;
+    FindMethod method{};  // empty: whoever reads the scenario brings no methods of its own
     std::shared_ptr<ContentCache> cache = std::make_shared<ContentCache>();
 
     /// Returns the memory that there was when this was first asked.

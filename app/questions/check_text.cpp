@@ -98,6 +98,7 @@ void StudyCheck::see(const Point& point) {
                             !cluster.fabric.states_efficiency);
     const auto of_point = expected_seconds(point.scenario);
     cost_is_known_ = cost_is_known_ && of_point;
+    has_own_method_ = has_own_method_ || !point.scenario.algorithm.messages;
     may_end_earlier_ = may_end_earlier_ || may_end_earlier(point.scenario);
     messages_ += expected_messages(point.scenario).value_or(0);
     seconds_ += of_point.value_or(0);
@@ -147,6 +148,11 @@ CheckReport StudyCheck::report(const Study& study) const {
             "on it; several times as long where messages share links\n",
             messages_, may_end_earlier_ ? "at most" : "about",
             start_s + seconds_ + seconds_to_generate(memory_.generated()), gb);
+    else if (has_own_method_)
+        report.text += fmt::format(
+            "\nrunning it: how long a method of one's own takes is not known, {:.2g} GB of memory "
+            "at a time\n",
+            gb);
     else
         report.text += fmt::format(
             "\nrunning it: as long as its points take to reach their time limits, {:.2g} GB of "

@@ -41,6 +41,7 @@ class StudyCheck {
     bool all_is_payload_ = false;  // in some point
     bool may_end_earlier_ = false;
     double messages_ = 0;
+    bool has_own_method_ = false;
     double seconds_ = 0;
     MemoryCheck memory_{1};
 };

@@ -170,6 +170,7 @@ std::optional<double> expected_seconds(const Scenario& scenario) {
     const std::optional<double> messages = expected_messages(scenario);
     const std::optional<double> steps = most_expected_steps(scenario);
     if (!steps || (!messages && !scenario.training)) return std::nullopt;
+    if (!scenario.algorithm.messages) return std::nullopt;  // a method that the caller brings
     const double workers = scenario.cluster.workers;
     const auto pieces =
         static_cast<double>(most_pieces(scenario.algorithm, *scenario.workload.layout));

@@ -207,6 +207,7 @@ std::optional<Duration> model_rated_step(const Scenario& scenario, std::int64_t 
 }
 
 std::optional<double> messages_of_steps(const Scenario& scenario, std::int64_t steps) {
+    if (!scenario.algorithm.messages) return std::nullopt;
     const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
     double messages = 0;
     const bool known = for_each_kind_of_step(
@@ -259,6 +260,8 @@ std::optional<Bytes> device_memory(const Scenario& scenario) {
 double messages_of_dearest_step(const Scenario& scenario) {
     constexpr std::int64_t first_steps = 1'000'000;
     const StepModelInput in = model_input(scenario, {});  // messages do not depend on the wires
+    const double workers = scenario.cluster.workers;
+    if (!scenario.algorithm.messages) return 2 * workers * (workers - 1);  // a ring's
     std::int64_t most = 0;
     for_each_kind_of_step(scenario, scenario.steps().value_or(first_steps),
                           [&](std::int64_t first, double /*epoch*/, double /*count*/) {

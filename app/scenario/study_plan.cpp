@@ -66,9 +66,32 @@ std::vector<std::string> paths_swept_by(const std::string& path, const Json& val
     return paths;
 }
 
+// Returns whether a value has a "kind" with a colon, as methods of one's own have, also in a sweep.
+bool names_own_method(const Json& json, bool is_kind = false) {
+    if (json.is_string())
+        return is_kind && json.get_ref<const std::string&>().find(':') != std::string::npos;
+    if (json.is_array())
+        return std::ranges::any_of(json,
+                                   [&](const Json& one) { return names_own_method(one, is_kind); });
+    if (!json.is_object()) return false;
+    return std::ranges::any_of(json.items(), [](const auto& item) {
+        return names_own_method(item.value(), split_path(item.key()).back() == "kind");
+    });
+}
+
+KnownOptions options_known_to(const StudyPlan& plan, const Settings& settings) {
+    const bool own =
+        names_own_method(*plan.json) ||
+        std::ranges::any_of(settings, [](const std::string& setting) {
+            return setting.starts_with("algorithm") && setting.find(':') != std::string::npos;
+        });
+    return own && plan.sources.method ? KnownOptions::of_own_methods : KnownOptions::of_the_table;
+}
+
 // Reads the sweep. Axes with a fault are left out.
 void read_sweep_of(StudyPlan& plan, PlanFaults& wrong) {
-    if (attempt(wrong, "", [&] { plan.sweep = read_sweep(*plan.json, plan.file); })) return;
+    if (attempt(wrong, "", [&] { plan.sweep = read_sweep(*plan.json, plan.file, plan.options); }))
+        return;
     const Json& sweep = plan.json->at("sweep");
     if (!sweep.is_object()) return;
     PlanFaults of_axes;
@@ -77,14 +100,14 @@ void read_sweep_of(StudyPlan& plan, PlanFaults& wrong) {
         const Json alone{{"sweep", {{path, values}}}};
         const std::vector<std::string> swept = paths_swept_by(path, values);
         const std::string first = swept.empty() ? "" : swept.front();
-        if (attempt(of_axes, first, [&] { read_sweep(alone, plan.file); }))
+        if (attempt(of_axes, first, [&] { read_sweep(alone, plan.file, plan.options); }))
             right["sweep"][path] = values;
         else
             for (const std::string& other : swept) of_axes.doubts.push_back(doubt_about(other));
     }
     if (of_axes.faults.empty()) return;  // the axes are wrong together
     wrong = std::move(of_axes);
-    attempt(wrong, "", [&] { plan.sweep = read_sweep(right, plan.file); });
+    attempt(wrong, "", [&] { plan.sweep = read_sweep(right, plan.file, plan.options); });
 }
 
 void apply_picks(const Picks& picks, StudyPlan& plan, PlanFaults& wrong) {
@@ -109,7 +132,9 @@ void apply_settings(const Settings& settings, StudyPlan& plan, PlanFaults& wrong
         const std::string path = text.substr(0, text.find('='));
         std::optional<Setting> setting;
         const bool nowhere = text == path || leads_to("sweep", path);
-        if (!attempt(wrong, nowhere ? "" : path, [&] { setting = read_setting(text); })) continue;
+        if (!attempt(wrong, nowhere ? "" : path,
+                     [&] { setting = read_setting(text, plan.options); }))
+            continue;
         PlanFaults of_axes;
         attempt(of_axes, path, [&] {
             if (!apply_to_axes(*setting, plan.sweep)) plan.changes.push_back(*std::move(setting));
@@ -150,12 +175,14 @@ StudyPlan make_study_plan(const ScenarioText& scenario, const Settings& settings
     StudyPlan plan{.file = file,
                    .title = {},
                    .sources = scenario.sources,
+                   .options = KnownOptions::of_the_table,
                    .sweep = {},
                    .order = {},
                    .changes = {},
                    .json = std::make_shared<Json>(parse_json(scenario.text, file))};
     if (!plan.json->is_object())
         throw ConfigError(file, "", "is not a scenario: it is no object; write {...}");
+    plan.options = options_known_to(plan, settings);
     read_sweep_of(plan, wrong);
     plan.json->erase("sweep");
     apply_picks(picks, plan, wrong);

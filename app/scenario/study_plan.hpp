@@ -28,6 +28,7 @@ struct StudyPlan {
     std::string file;
     std::string title;
     Sources sources;
+    KnownOptions options = KnownOptions::of_the_table;
     Sweep sweep;
     std::vector<std::size_t> order;  // of the axes, as they are applied
     std::vector<Setting> changes;    // of every point

@@ -46,14 +46,22 @@ std::string name_of(const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+Fault fault_of_path(const std::string& path, KnownOptions options) {
+    Fault fault = path_fault(scenario_schema(), path_in_todays_words(path));
+    if (fault.problem.empty() || options == KnownOptions::of_the_table) return fault;
+    const std::size_t key = path.rfind('.');
+    const bool of_algorithm =
+        key != std::string::npos && split_path(path.substr(0, key)).back() == "algorithm";
+    return of_algorithm ? Fault{} : fault;
+}
+
 // `shown` is the axis as the user wrote it in `file`.
 SweptAxis read_axis(const std::string& path, const Json& values, const std::string& file,
-                    const std::string& shown) {
+                    const std::string& shown, KnownOptions options) {
     if (path == "title")
         refuse_sweep(file, shown, "is that of the whole study and cannot be swept");
     if (path == "sweep") refuse_sweep(file, shown, "a sweep cannot be swept");
-    if (Fault fault = path_fault(scenario_schema(), path_in_todays_words(path));
-        !fault.problem.empty())
+    if (Fault fault = fault_of_path(path, options); !fault.problem.empty())
         refuse_sweep(file, shown, std::move(fault));
     if (!values.is_array()) refuse_sweep(file, shown, "is not a list of values; write [...]");
     if (values.empty()) refuse_sweep(file, shown, "is empty; give one value at least");
@@ -97,21 +105,22 @@ void add_group(std::vector<SweptAxis> group, Sweep& sweep) {
     std::ranges::move(group, std::back_inserter(sweep.axes));
 }
 
-void add_zip(const Json& zip, const std::string& file, const std::string& shown, Sweep& sweep) {
+void add_zip(const Json& zip, const std::string& file, const std::string& shown,
+             KnownOptions options, Sweep& sweep) {
     if (!zip.is_object() || zip.empty())
         refuse_sweep(file, shown,
                      "is not an object of axes that advance together, such as {\"cluster.nodes\": "
                      "[1, 2], \"workload.batch\": [64, 32]}");
     std::vector<SweptAxis> group;
     for (const auto& [path, values] : zip.items())
-        group.push_back(read_axis(path, values, file, fmt::format("{}.{}", shown, path)));
+        group.push_back(read_axis(path, values, file, fmt::format("{}.{}", shown, path), options));
     add_group(std::move(group), sweep);
 }
 
-void add_zips(const Json& zips, const std::string& file, Sweep& sweep) {
-    if (!zips.is_array()) return add_zip(zips, file, "sweep.zip", sweep);
+void add_zips(const Json& zips, const std::string& file, KnownOptions options, Sweep& sweep) {
+    if (!zips.is_array()) return add_zip(zips, file, "sweep.zip", options, sweep);
     for (std::size_t i = 0; i < zips.size(); ++i)
-        add_zip(zips[i], file, fmt::format("sweep.zip[{}]", i), sweep);
+        add_zip(zips[i], file, fmt::format("sweep.zip[{}]", i), options, sweep);
 }
 
 // Writes elements of lists as keys: "a[0].b" becomes "a.0.b".
@@ -160,8 +169,9 @@ bool lists_values(const Json& value, const SweptAxis& swept) {
 }
 
 void replace_values(const Setting& setting, SweptAxis& swept, Sweep& sweep) {
-    SweptAxis other = read_axis(swept.axis.path, *setting.value, std::string(command_line),
-                                "--set " + setting.path);
+    SweptAxis other =
+        read_axis(swept.axis.path, *setting.value, std::string(command_line),
+                  "--set " + setting.path, KnownOptions::of_own_methods);  // its path was accepted
     other.group = swept.group;
     const std::size_t length = sweep.lengths[swept.group];
     const bool alone = of_group(sweep, swept.group).size() == 1;
@@ -267,7 +277,7 @@ std::string_view rest_below(std::string_view axis, std::string_view path) {
     return {};
 }
 
-Setting read_setting(const std::string& text) {
+Setting read_setting(const std::string& text, KnownOptions options) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
         refuse_sweep(command_line, "--set",
@@ -279,13 +289,12 @@ Setting read_setting(const std::string& text) {
     const std::string value = text.substr(equals + 1);
     setting.value = std::make_shared<const Json>(
         Json::accept(value) ? parse_json(value, std::string(command_line)) : Json(value));
-    if (Fault fault = path_fault(scenario_schema(), path_in_todays_words(setting.path));
-        !fault.problem.empty())
+    if (Fault fault = fault_of_path(setting.path, options); !fault.problem.empty())
         refuse_sweep(command_line, "--set " + setting.path, std::move(fault));
     return setting;
 }
 
-Sweep read_sweep(const Json& scenario, const std::string& file) {
+Sweep read_sweep(const Json& scenario, const std::string& file, KnownOptions options) {
     Sweep all;
     const auto sweep = scenario.find("sweep");
     if (sweep == scenario.end()) return all;
@@ -294,9 +303,9 @@ Sweep read_sweep(const Json& scenario, const std::string& file) {
                      "is not an object of axes, such as {\"cluster.nodes\": [1, 2, 4]}");
     for (const auto& [path, values] : sweep->items())
         if (path == "zip")
-            add_zips(values, file, all);
+            add_zips(values, file, options, all);
         else
-            add_group({read_axis(path, values, file, "sweep." + path)}, all);
+            add_group({read_axis(path, values, file, "sweep." + path, options)}, all);
     check_unique_paths(all);
     return all;
 }

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -67,11 +68,16 @@ bool leads_to(std::string_view axis, std::string_view path);
 /// Returns what follows `axis` in `path`. Requires that it leads there.
 std::string_view rest_below(std::string_view axis, std::string_view path);
 
+/// Whose options a path of a scenario may name, besides what is in the schema: with those of
+/// methods of one's own (own_method.hpp), any key of an algorithm. The points' reader then knows
+/// better.
+enum class KnownOptions : std::uint8_t { of_the_table, of_own_methods };
+
 /// Reads "path=value". A value that is not JSON is taken as a string. Throws ConfigError.
-Setting read_setting(const std::string& text);
+Setting read_setting(const std::string& text, KnownOptions options);
 
 /// Reads the axes of a scenario whose name is `file`. Throws ConfigError.
-Sweep read_sweep(const Json& scenario, const std::string& file);
+Sweep read_sweep(const Json& scenario, const std::string& file, KnownOptions options);
 
 /// Applies a setting to the axes. Returns whether it only gave an axis other values, so that it
 /// does not set the path itself. Throws ConfigError.

@@ -33,8 +33,11 @@ PointKeys::PointKeys(const std::string& scenario_file)
 const std::string& PointKeys::hash_of(const std::string& text) {
     const auto [known, is_new] = hashes_.try_emplace(text);
     std::error_code error;
-    if (const fs::path file = folder_ / text; is_new && fs::is_regular_file(file, error) && !error)
-        known->second = content_hash_of(file);
+    if (!is_new) return known->second;
+    const std::size_t method = text.find(".py:");  // "file.py:name" (own_method.hpp)
+    const fs::path file =
+        folder_ / (method == std::string::npos ? text : text.substr(0, method + 3));
+    if (fs::is_regular_file(file, error) && !error) known->second = content_hash_of(file);
     return known->second;
 }
 

@@ -2,10 +2,11 @@
 // content of every file that it reads, and the program.
 //
 // Files: every string in the scenario that names a regular file relative to it, but for "$schema",
-// which editors read. If a string names a file only by chance, the one effect is that the key
-// changes with that file. The program: the hash that the linker has made of its executable (or of
-// the shared library that this code is in, such as the Python module), or else a hash of its bytes,
-// so that each build has its own keys. Other shared libraries are not included.
+// which editors read; and a file of Python before the colon of "file.py:name". If a string names a
+// file only by chance, the one effect is that the key changes with that file. The program: the hash
+// that the linker has made of its executable (or of the shared library that this code is in, such
+// as the Python module), or else a hash of its bytes, so that each build has its own keys. Other
+// shared libraries are not included.
 //
 // If a data set changes after the scenario was read and before the key is made, the change goes
 // unnoticed.

@@ -1,11 +1,15 @@
 #include "app/study/study_file.hpp"
 
+#include <utility>
+
 #include "app/host/files.hpp"
 
 namespace paceline {
 
-ScenarioText open_scenario(const std::string& file) {
-    return {file, read_text(file), files_of_this_machine()};
+ScenarioText open_scenario(const std::string& file, FindMethod methods) {
+    Sources sources = files_of_this_machine();
+    sources.method = std::move(methods);
+    return {file, read_text(file), std::move(sources)};
 }
 
 Study read_study(const std::string& file, const Settings& settings, const Picks& picks,

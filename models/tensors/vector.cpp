@@ -29,6 +29,16 @@ Eigen::VectorXd& Vector::writable() {
     return *values_;
 }
 
+Eigen::VectorXd& Vector::writable_in_place() {
+    PACELINE_CHECK(has_values(), "a timing-only vector has no values");
+    if (values_.use_count() > 1) {
+        const auto own = std::make_shared<Eigen::VectorXd>(std::move(*values_));
+        *values_ = *own;  // what the others share
+        values_ = own;
+    }
+    return *values_;
+}
+
 void Vector::check_like(const Vector& other) const {
     PACELINE_CHECK(has_values() == other.has_values(), "operands both have values, or neither");
     PACELINE_CHECK(entries() == other.entries(), "operands have the same layout");

@@ -37,6 +37,10 @@ class Vector {
     /// Returns the values for writing. Other vectors that share them keep the old ones. Requires
     /// has_values().
     [[nodiscard]] Eigen::VectorXd& writable();
+    /// Returns the values for writing, where they are in memory: for those who know their address.
+    /// Other vectors that share them keep the old ones, elsewhere. Requires has_values(), and that
+    /// nobody else knows the address.
+    [[nodiscard]] Eigen::VectorXd& writable_in_place();
 
     Vector& operator+=(const Vector& other);
     Vector& operator-=(const Vector& other);

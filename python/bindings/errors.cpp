@@ -11,6 +11,7 @@
 #include "app/json/config_error.hpp"
 #include "models/data/files/data_error.hpp"
 #include "models/kernels/isa.hpp"
+#include "python/bindings/method.hpp"
 #include "python/bindings/reading.hpp"
 #include "sim/engine/check.hpp"
 
@@ -57,6 +58,8 @@ void translate(std::exception_ptr thrown) {
         raise_scenario_error(error);
     } catch (const OutputError& error) {
         raise(exception_class("OutputError")(text(error.what())));
+    } catch (const MethodFailed& failed) {
+        raise(object_of(failed.exception));
     } catch (const Stopped&) {
         raise(exception_class("Stopped")());
     } catch (const LogicError& error) {

@@ -7,6 +7,7 @@ namespace paceline::python {
 ///
 ///   ConfigError, DataError  paceline.ScenarioError with file, path, value, suggestion
 ///   OutputError             paceline.OutputError
+///   MethodFailed            the paceline.MethodError that it holds
 ///   Stopped                 paceline._errors.Stopped, which never leaves the package
 ///   LogicError              RuntimeError that asks for a report
 ///

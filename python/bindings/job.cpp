@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include <pybind11/pybind11.h>
+
 #include "models/kernels/isa.hpp"
 #include "sim/engine/check.hpp"
 
@@ -10,6 +12,13 @@ namespace paceline::python {
 Job::Job(Work work)
     : thread_(
           [this, work = std::move(work)](const std::stop_token& stop) { do_work(work, stop); }) {}
+
+Job::~Job() {
+    thread_.request_stop();
+    std::optional<pybind11::gil_scoped_release> without;
+    if (PyGILState_Check() != 0) without.emplace();
+    thread_.join();
+}
 
 void Job::do_work(const Work& work, const std::stop_token& stop) {
     try {

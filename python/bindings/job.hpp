@@ -2,7 +2,7 @@
 //
 // Python waits in short steps (wait() below), in a loop of its own, so its interpreter handles
 // signals between two steps: Ctrl-C raises KeyboardInterrupt in that loop, which then calls stop().
-// Nothing here needs the GIL, so a job can be dropped with or without it.
+// A job can be dropped with or without the GIL. Its work may take it (gil.hpp).
 #pragma once
 
 #include <condition_variable>
@@ -25,8 +25,8 @@ class Job {
     explicit Job(Work work);
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
-    /// Stops the work and waits until it has ended.
-    ~Job() = default;
+    /// Stops the work and waits until it has ended, without the GIL.
+    ~Job();
 
     /// Waits until the work has ended, at most this many seconds. Returns whether it has.
     bool wait(double seconds);

@@ -22,8 +22,10 @@
 #include "app/run/table.hpp"
 #include "python/bindings/asking.hpp"
 #include "python/bindings/errors.hpp"
+#include "python/bindings/method.hpp"
 #include "python/bindings/running.hpp"
 #include "python/bindings/scenario_text.hpp"
+#include "python/bindings/worker_core.hpp"
 
 namespace paceline::python {
 
@@ -61,8 +63,9 @@ std::string resolved(const ReadStudy& read, std::size_t index) {
 }
 
 std::unique_ptr<ReadJob> read(std::string file, std::string text, Objects objects,
-                              Settings settings, Picks picks, int jobs) {
-    return begin_reading({scenario_text(std::move(file), std::move(text), std::move(objects)),
+                              Settings settings, Picks picks, int jobs, py::object find) {
+    return begin_reading({scenario_text(std::move(file), std::move(text), std::move(objects),
+                                        methods_of_python(std::move(find))),
                           std::move(settings), std::move(picks), jobs});
 }
 
@@ -108,8 +111,9 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> tensors_of(const 
 // --- questions ---
 
 std::unique_ptr<AnswerJob> check(std::string file, std::string text, Objects objects,
-                                 Settings settings, Picks picks) {
-    return begin_checking({scenario_text(std::move(file), std::move(text), std::move(objects)),
+                                 Settings settings, Picks picks, py::object find) {
+    return begin_checking({scenario_text(std::move(file), std::move(text), std::move(objects),
+                                         methods_of_python(std::move(find))),
                            std::move(settings), std::move(picks)});
 }
 
@@ -137,9 +141,10 @@ SolveQuestion question_from(const py::dict& asked) {
 
 std::unique_ptr<AnswerJob> solve_question(const py::dict& asked, std::string text, Objects objects,
                                           std::size_t jobs, std::size_t threads,
-                                          const std::string& cache) {
+                                          const std::string& cache, py::object find) {
     SolveQuestion question = question_from(asked);
-    ScenarioText scenario = scenario_text(question.file, std::move(text), std::move(objects));
+    ScenarioText scenario = scenario_text(question.file, std::move(text), std::move(objects),
+                                          methods_of_python(std::move(find)));
     return begin_solving(std::move(scenario), std::move(question), {jobs, threads}, cache);
 }
 
@@ -157,21 +162,23 @@ CalibrationQuestion calibration_from(const py::dict& asked) {
 }
 
 std::unique_ptr<AnswerJob> calibrate_question(const py::dict& asked, std::string text,
-                                              Objects objects, std::size_t jobs, std::string date) {
+                                              Objects objects, std::size_t jobs, std::string date,
+                                              py::object find) {
     CalibrationQuestion question = calibration_from(asked);
-    question.scenario =
-        scenario_text(asked["file"].cast<std::string>(), std::move(text), std::move(objects));
+    question.scenario = scenario_text(asked["file"].cast<std::string>(), std::move(text),
+                                      std::move(objects), methods_of_python(std::move(find)));
     return begin_calibrating(std::move(question), {jobs, 1}, std::move(date));
 }
 
 // --- the command line ---
 
-int main_of_module(const std::vector<std::string>& arguments) {
+int main_of_module(const std::vector<std::string>& arguments, py::object find) {
+    const FindMethod methods = methods_of_python(std::move(find));
     std::vector<const char*> pointers;
     for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
     pointers.push_back(nullptr);
     const py::gil_scoped_release release;
-    return run_program(static_cast<int>(arguments.size()), pointers.data());
+    return run_program(static_cast<int>(arguments.size()), pointers.data(), methods);
 }
 
 void define_jobs(py::module_& module) {
@@ -244,17 +251,17 @@ void define_studies(py::module_& module) {
 void define_calls(py::module_& module) {
     using namespace py::literals;
     module.def("read", &read, "file"_a, "text"_a, "objects"_a, "settings"_a, "picks"_a, "jobs"_a,
-               "Begins to read a scenario: every point, and the files that it names.");
+               "find"_a, "Begins to read a scenario: every point, and the files that it names.");
     module.def("run", &run, "study"_a, "jobs"_a, "threads"_a, "out"_a, "resume"_a, "force"_a,
                "models"_a, "Begins to run a study.");
-    module.def("check", &check, "file"_a, "text"_a, "objects"_a, "settings"_a, "picks"_a,
+    module.def("check", &check, "file"_a, "text"_a, "objects"_a, "settings"_a, "picks"_a, "find"_a,
                "Begins to check a scenario.");
     module.def("explain", &explain, "study"_a, "point"_a, "threads"_a,
                "Begins to explain a point.");
     module.def("solve", &solve_question, "question"_a, "text"_a, "objects"_a, "jobs"_a, "threads"_a,
-               "cache"_a, "Begins to solve.");
+               "cache"_a, "find"_a, "Begins to solve.");
     module.def("calibrate", &calibrate_question, "question"_a, "text"_a, "objects"_a, "jobs"_a,
-               "date"_a, "Begins to calibrate.");
+               "date"_a, "find"_a, "Begins to calibrate.");
     module.def("text_of_file", &text_of_file, "file"_a, "Returns the text of a scenario file.");
     module.def(
         "lists", [] { return pyjson::from_json(tables_of_names()); },
@@ -277,7 +284,7 @@ void define_calls(py::module_& module) {
             return std::vector<std::string>(names.begin(), names.end());
         },
         "Returns the columns of numbers of results.csv, without point and nodes.");
-    module.def("main", &main_of_module, "arguments"_a, "Does what a command line says.");
+    module.def("main", &main_of_module, "arguments"_a, "find"_a, "Does what a command line says.");
 }
 
 }  // namespace
@@ -291,5 +298,6 @@ PYBIND11_MODULE(_engine, module) {
     translate_errors();
     define_jobs(module);
     define_studies(module);
+    define_worker_core(module);
     define_calls(module);
 }

@@ -22,8 +22,10 @@ const std::string* find(const Objects& objects, std::string_view name) {
 
 }  // namespace
 
-ScenarioText scenario_text(std::string file, std::string text, Objects objects) {
+ScenarioText scenario_text(std::string file, std::string text, Objects objects,
+                           FindMethod methods) {
     Sources sources = files_of_this_machine();
+    sources.method = std::move(methods);
     if (!objects.empty()) {
         const auto held = std::make_shared<const Objects>(std::move(objects));
         sources.text = [held, of_file = sources.text](const std::string& name) {

@@ -14,17 +14,21 @@ from ._processor import check_processor
 
 check_processor()
 
-from ._engine import __version__  # noqa: E402
+from ._engine import __version__, power  # noqa: E402
 from ._errors import Interrupted, OutputError, ScenarioError, ScenarioWarning  # noqa: E402
 from ._load import load  # noqa: E402
+from ._method import Method, MethodError, algorithm  # noqa: E402
 from ._questions import (  # noqa: E402
     Calibration, Check, Explanation, Solution, calibrate, check, explain, list_text, lists, schema, solve,
 )
-from ._run import run  # noqa: E402
+from ._run import check_method, run  # noqa: E402
 from ._study import Point, Points, Study  # noqa: E402
+from ._values import NoValues  # noqa: E402
+from ._worker import Channel, Exchange, Letter, Operation, Started, Tensor, Vector, Worker  # noqa: E402
 
 __all__ = [
-    "Calibration", "Check", "Explanation", "Interrupted", "OutputError", "Point", "Points", "ScenarioError",
-    "ScenarioWarning", "Solution", "Study", "__version__", "calibrate", "check", "explain", "list_text", "lists", "load",
-    "run", "schema", "solve",
+    "Calibration", "Channel", "Check", "Exchange", "Explanation", "Interrupted", "Letter", "Method", "MethodError", "NoValues",
+    "Operation", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning", "Solution", "Started", "Study", "Tensor",
+    "Vector", "Worker", "__version__", "algorithm", "calibrate", "check", "check_method", "explain", "list_text", "lists", "load", "power", "run",
+    "schema", "solve",
 ]

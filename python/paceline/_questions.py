@@ -179,7 +179,8 @@ def check(scenario: Scenario, overrides: Overrides | None = None, *, pick: Picks
     """
     made = read_input(scenario, overrides, pick)
     try:
-        text, _, warnings = answer(_engine.check(made.file, made.text, made.objects, made.settings, made.picks))
+        text, _, warnings = answer(_engine.check(made.file, made.text, made.objects, made.settings, made.picks,
+                                                 made.find))
     except ScenarioError as error:
         raise made.at_its_place(error) from None
     return Check(text, tuple(warnings))
@@ -238,7 +239,7 @@ def solve(scenario: Scenario, vary: str | Mapping[str, Sequence[Any]], find: str
     question = {**asked, "file": made.file, "settings": made.settings, "picks": made.picks,
                 "against": settings_of(against, "against", made)}
     try:
-        text, data, warnings = answer(_engine.solve(question, made.text, made.objects, *pool, kept_in))
+        text, data, warnings = answer(_engine.solve(question, made.text, made.objects, *pool, kept_in, made.find))
     except ScenarioError as error:
         raise made.at_its_place(error) from None
     warn(warnings)
@@ -272,7 +273,8 @@ def calibrate(scenario: Scenario, rows: Any, free: str | Sequence[str] | Mapping
     question = {**asked, "file": made.file, "settings": made.settings, "picks": made.picks}
     today = time.strftime("%Y-%m-%d", time.gmtime())
     try:
-        text, data, notes = answer(_engine.calibrate(question, made.text, made.objects, side_by_side, today))
+        text, data, notes = answer(_engine.calibrate(question, made.text, made.objects, side_by_side, today,
+                                                  made.find))
     except ScenarioError as error:
         raise made.at_its_place(error) from None
     return Calibration(text, json.loads(data), tuple(notes))

@@ -8,6 +8,7 @@ import warnings as python_warnings
 from . import _arguments as arguments
 from . import _engine
 from ._errors import Interrupted, ScenarioError, ScenarioWarning, Stopped
+from ._method import MethodError
 from ._progress import Bar, answer, wait
 from ._scenario import Input, Overrides, Picks, Scenario, read_input
 from ._study import Study, study_of
@@ -24,7 +25,8 @@ def positive(number: int | None, name: str) -> int:
 def read(made: Input, jobs: int) -> _engine.Study:
     """Returns the study of an input, and warns of what there is to warn of."""
     try:
-        study: _engine.Study = answer(_engine.read(made.file, made.text, made.objects, made.settings, made.picks, jobs))
+        study: _engine.Study = answer(_engine.read(made.file, made.text, made.objects, made.settings, made.picks, jobs,
+                                             made.find))
     except ScenarioError as error:
         raise made.at_its_place(error) from None
     warn(study.warnings)
@@ -91,3 +93,23 @@ def run(scenario: Scenario, overrides: Overrides | None = None, jobs: int | None
     if interrupted:
         raise Interrupted(made)
     return made
+
+
+def check_method(scenario: Scenario, overrides: Overrides | None = None, *, pick: Picks = ()) -> None:
+    """Runs every point of a scenario twice, and checks that a method of one's own gives the same results again.
+
+    A method that remembers something between runs (a global, a default that changes, numpy's own random state) does not.
+    Results of such a method would depend on the order of points. Takes a scenario, overrides and picks as `run` does.
+
+    Raises MethodError, which names what differs, and what `run` raises.
+    """
+    first, second = (run(scenario, overrides, jobs=1, progress=False, pick=pick, models=True) for _ in range(2))
+    for before, after in zip(first.points, second.points):
+        differ = [name for name, value in before.metrics.items() if after.metrics.get(name) != value]
+        if before.models is not None and after.models is not None and not (before.models == after.models).all():
+            differ.append("the models")
+        if before.outcome != after.outcome:
+            differ.append("outcome")
+        if differ:
+            raise MethodError(f"point {before.number} differs when it is run again: {', '.join(differ)}; the method remembers "
+                              "something from one run to the next", -1, -1, 0.0)

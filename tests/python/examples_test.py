@@ -48,19 +48,27 @@ def test_the_pages_program_runs(tmp_path, monkeypatch, capsys):
     assert names["study"].points[0].models.shape == (4, 9)
 
 
-NOTEBOOK = (ROOT / "docs/how-to/in-a-notebook.md").read_text()
-
-
-def test_the_cells_of_the_how_to_page_print_what_it_shows(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(("page", "count", "figure"), [("in-a-notebook", 7, "speedup.svg"), ("your-own-method", 5, "seldom.svg")])
+def test_the_cells_of_a_how_to_page_print_what_it_shows(page, count, figure, tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     names = {}
-    cells = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", NOTEBOOK, re.DOTALL)
-    assert len(cells) == 7
+    text = (ROOT / f"docs/how-to/{page}.md").read_text()
+    cells = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL)
+    assert len(cells) == count
     for cell, expected in cells:
-        exec(compile(cell, "docs/how-to/in-a-notebook.md", "exec"), names)  # noqa: S102
+        exec(compile(cell, f"docs/how-to/{page}.md", "exec"), names)  # noqa: S102
         assert capsys.readouterr().out == expected, cell
-    assert (tmp_path / "speedup.svg").read_text().startswith("<?xml")
+    assert (tmp_path / figure).read_text().startswith("<?xml")
+
+
+def test_the_example_with_optuna_finds_options(tmp_path):
+    pytest.importorskip("optuna")
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(paceline.__file__))}
+    done = subprocess.run([sys.executable, "-B", ROOT / "examples/methods/tune_with_optuna.py"], capture_output=True, text=True,
+                          check=False, cwd=tmp_path, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "accuracy 0." in done.stdout
 
 
 def test_a_saved_figure_has_the_bytes_of_paceline_plot(command, tmp_path):

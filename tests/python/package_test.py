@@ -42,7 +42,7 @@ def test_mypy_finds_a_wrong_call(tmp_path):
 def test_the_stubs_are_those_of_the_engine(tmp_path):
     pytest.importorskip("mypy")
     # Nothing is constructed from Python, and the metaclass of a class is pybind11's.
-    (tmp_path / "allowed").write_text(r"paceline._engine\.(Job|ReadJob|RunJob|AnswerJob|Study|Results)(\.__init__)?" + "\n")
+    (tmp_path / "allowed").write_text(r"paceline._engine\.(Job|ReadJob|RunJob|AnswerJob|Study|Results|Operation|Draws|WorkerCore)(\.__init__)?" + "\n")
     (tmp_path / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\n")
     done = run("-m", "mypy.stubtest", "paceline._engine", "--allowlist", tmp_path / "allowed", "--ignore-unused-allowlist",
                "--ignore-positional-only", "--mypy-config-file", tmp_path / "mypy.ini")

@@ -17,6 +17,26 @@ constants: list[str] = [constant["path"] for constant in calibration.constants]
 value: str | None = solution.value
 warned: tuple[str, ...] = paceline.check("s.json").warnings
 names: list[str] = [entry["name"] for entry in paceline.lists()["algorithms"]]
+
+
+@paceline.algorithm
+async def own(self: paceline.Worker, *, damping: float = 1.0) -> None:
+    x = self.model()
+    rate: float = damping * self.learning_rate()
+    while self.begins_step():
+        pending: paceline.Started[paceline.Vector] = self.start(self.gradient(x))
+        x -= rate * await pending
+        letter: paceline.Letter = await self.next_letter()
+        await self.post(letter.sender, x, number=letter.number)
+        await self.update()
+
+
+@paceline.algorithm(when_nodes_die="renormalizes")
+async def plain(self: paceline.Worker) -> None:
+    await self.exchange().aggregate(self.model())
+
+method: paceline.Method = own
+paceline.run({"algorithm": {"kind": plain}})
 try:
     paceline.run("{}")
 except paceline.ScenarioError as error:

@@ -85,7 +85,7 @@ struct AlgorithmChoice : AlgorithmTraits {
     /// Returns the closed form of step k on an idle network, where one is known.
     std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
         model_step;
-    /// Returns the number of messages of step k, over all workers.
+    /// Returns the number of messages of step k, over all workers; empty: it is not known.
     std::function<std::int64_t(const StepModelInput&, std::int64_t k)> messages;
     /// Returns the stage that step k belongs to. Steps within a stage are contiguous. They all cost
     /// the same, or their cost repeats every `period` steps.

@@ -10,6 +10,7 @@
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/families.hpp"
 #include "app/scenario/algorithms/own_exchange.hpp"
+#include "app/scenario/algorithms/own_method.hpp"
 #include "app/scenario/algorithms/words.hpp"
 #include "sim/engine/check.hpp"
 
@@ -105,6 +106,8 @@ AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
 }  // namespace
 
 AlgorithmChoice read_algorithm(const Place& place, const AlgorithmInput& in) {
+    if (const OwnMethodPtr method = own_method_of(place))
+        return read_own_method(*method, place, in);
     const Words words = in_todays_words(place);
     try {
         return read_in_todays_words({words.algorithm.get(), place.file, place.path, place.sources},

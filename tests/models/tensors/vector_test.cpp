@@ -96,6 +96,21 @@ TEST_CASE("vector: values that nobody shares are changed in place") {
     CHECK(v.values().data() == where);
 }
 
+TEST_CASE("vector: who knows the address of values writes there, and snapshots keep the old ones") {
+    Vector a = with(1, 2, 3);
+    const double* const address = a.values().data();
+    const Vector snapshot = a;
+
+    a.writable_in_place()[0] = 7;
+    const Vector later = a;
+    a.writable_in_place()[1] = 8;
+
+    CHECK(a.values().data() == address);
+    CHECK(a.values() == Eigen::Vector3d(7, 8, 3));
+    CHECK(snapshot.values() == Eigen::Vector3d(1, 2, 3));
+    CHECK(later.values() == Eigen::Vector3d(7, 2, 3));
+}
+
 TEST_CASE("vector: arithmetic is that of its values, and leaves the operands alone") {
     const Vector a = with(1, 2, 3);
     const Vector b = with(8, 4, 2);

@@ -1,0 +1,154 @@
+"""Six methods of training in Python. Each gives the results of the one of that name, in every bit.
+
+    import paceline
+    from published import decentlam
+
+    paceline.run({..., "algorithm": {"kind": decentlam, "mixing": {"kind": "ring"}}})
+
+or, on the command line, with "kind": "published.py:decentlam" in a scenario: python3 -m paceline run scenario.json.
+
+docs/how-to/your-own-method.md explains them; tests/python/methods_test.py compares them.
+"""
+
+import numpy
+
+import paceline
+
+
+@paceline.algorithm(when_nodes_die="renormalizes")
+async def dsgd(self):
+    """Decentralized SGD: each worker takes a step, then averages with its neighbors."""
+    x = self.model()
+    while self.begins_step():
+        gamma = self.learning_rate()
+        g = await self.gradient(x)
+        x[:] = await self.neighbor_average(x - gamma * g)
+        await self.update()
+
+
+@paceline.algorithm(when_nodes_die="renormalizes")
+async def dmsgd(self, *, beta=0.9):
+    """The same with momentum on the local gradient."""
+    x, m = self.model(), 0.0
+    while self.begins_step():
+        gamma = self.learning_rate()
+        m = beta * m + await self.gradient(x)
+        x[:] = await self.neighbor_average(x - gamma * m)
+        await self.update()
+
+
+@paceline.algorithm(when_nodes_die="renormalizes")
+async def decentlam(self, *, beta=0.9):
+    """DecentLaM (Yuan et al., ICCV 2021): momentum that adds no bias."""
+    x, m = self.model(), 0.0
+    while self.begins_step():
+        gamma = self.learning_rate()
+        g = await self.gradient(x)
+        mixed = await self.neighbor_average(x - gamma * g)
+        m = beta * m + (x - mixed) * (1 / gamma)
+        x -= gamma * m
+        await self.update()
+
+
+@paceline.algorithm
+async def dgc(self, *, beta=0.9):
+    """Deep Gradient Compression (Lin et al., ICLR 2018), with "codec": {"kind": "dgc"}.
+
+    The codec holds velocities and what was not sent; entries that it sends have their momentum. Biases are sent whole,
+    and get theirs here.
+    """
+    x = self.model()
+    exchange = self.exchange()
+    m = numpy.zeros_like(x)
+    while self.begins_step():
+        mean = await exchange.mean_gradient(x)
+        gamma = self.learning_rate()
+        for tensor in self.tensors():
+            own, g = tensor.of(x), tensor.of(mean)
+            if tensor.compressible:
+                own -= gamma * g
+            else:
+                velocity = tensor.of(m)
+                velocity[:] = beta * velocity + g
+                own -= gamma * velocity
+        await self.update()
+
+
+@paceline.algorithm(when_nodes_die="reruns-models", decays_by_itself=True)
+async def diloco(self, *, period=500, outer_rate=0.7, outer_momentum=0.9, beta1=0.9, beta2=0.999, epsilon=1e-8, decay=0.0):
+    """DiLoCo (Douillard et al., 2023): AdamW alone, and an outer Nesterov step on what blocks of steps have moved."""
+    x = self.model()
+    anchor, u, m, v = x.copy(), 0.0, 0.0, 0.0
+    while self.begins_step():
+        gamma = self.learning_rate()
+        g = await self.gradient(x)
+        k = self.step + 1
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * (g * g)
+        m_hat = m * (1 / (1 - paceline.power(beta1, k)))
+        v_hat = v * (1 / (1 - paceline.power(beta2, k)))
+        x -= gamma * (m_hat / (numpy.sqrt(v_hat) + epsilon) + decay * x)
+        await self.update()
+        if k % period == 0:
+            moved = await self.all_reduce(anchor - x)
+            u = outer_momentum * u + moved
+            anchor = anchor - outer_rate * (moved + outer_momentum * u)
+            x[:] = anchor
+
+
+@paceline.algorithm(when_nodes_die="skips", runs_freely=True, decays_by_itself=True)
+async def swarm(self, *, local_steps=1, beta=0.9):
+    """SwarmSGD (Nadiradze et al., NeurIPS 2021), non-blocking: after some steps, average with a random neighbor.
+
+    Copies travel. Who is asked answers with its own copy, and both move by half of the difference.
+    """
+    question, answer = 0, 1
+    x, m = self.model(), 0.0
+    copy = x.copy()
+    neighbors, draws = self.neighbors(), self.stream("swarm partner")
+    asked = sent = life = None  # whom this worker waits for, the copy that it has sent, and to which life
+    averagings = 0
+    outbox = self.channel()
+
+    async def post():
+        while True:
+            to, vector, number = await outbox.get()
+            await self.post(to, vector, number=number)
+
+    async def read():
+        nonlocal asked, averagings
+        while True:
+            letter = await self.next_letter()
+            if letter.number == answer and letter.sender != asked:
+                continue
+            averagings += 1
+            if letter.sender == asked:
+                asked = None
+                x[:] += 0.5 * (letter.vector - sent)
+                copy[:] = x
+            else:
+                outbox.put((letter.sender, copy.copy(), answer))
+                shift = 0.5 * (letter.vector - copy)
+                x[:] += shift
+                copy[:] += shift
+
+    self.serve(read())
+    self.serve(post())
+    left = local_steps
+    while self.begins_step():
+        if left == 0:
+            if asked is not None and self.is_known_dead(asked, life):
+                asked = None
+            if asked is None and neighbors:
+                partner = neighbors[draws.integer(0, len(neighbors) - 1)]
+                if self.present(partner):
+                    asked, life, sent = partner, self.life(partner), copy.copy()
+                    outbox.put((asked, sent, question))
+            left = local_steps
+        gamma, at, before = self.learning_rate(), x.copy(), averagings
+        g = await self.gradient(at)
+        self.count_staleness(averagings - before)
+        m = beta * m + g
+        x += (at - gamma * m) - at
+        await self.update()
+        left -= 1
