@@ -114,6 +114,11 @@ std::vector<Case> cases() {
          {R"(cluster.fabric={"kind": "star", "link": {"bandwidth": "100Gbps"}})",
           R"(cluster.transport={"kind": "tcp"})"},
          "each connection of \"cluster.transport\" may fill a link of 100Gbps; one connection"},
+        {"unlike-validated",
+         timing,
+         {R"(algorithm={"kind": "ad-psgd"})", "measure.interval=true"},
+         "ad-psgd: its workers do not wait for each other, and no system of that kind was "
+         "validated"},
         {"hierarchy-is-a-ring",
          timing,
          {R"(algorithm={"kind": "dense", "all_reduce": "hierarchical"})"},
