@@ -49,6 +49,7 @@ Command plot_command(CLI::App& program);
 Command solve_command(CLI::App& program);
 Command calibrate_command(CLI::App& program);
 Command compare_command(CLI::App& program);
+Command diagnose_command(CLI::App& program);
 Command explore_command(CLI::App& program);
 Command completion_command(CLI::App& program);
 Command man_command(CLI::App& program);

@@ -73,6 +73,7 @@ constexpr std::array all_commands{
     NamedCommand{"plot", &plot_command},
     NamedCommand{"solve", &solve_command},
     NamedCommand{"calibrate", &calibrate_command},
+    NamedCommand{"diagnose", &diagnose_command},
     NamedCommand{"compare", &compare_command},
     NamedCommand{"explore", &explore_command},
     NamedCommand{"completion", &completion_command, true},
