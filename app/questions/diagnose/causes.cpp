@@ -133,7 +133,7 @@ void add_latency(const Seen& seen) {
     if (!cable) return seen.cannot(cause, "the fabric has no \"link\"");
     const auto stated = static_cast<double>(cable->down.latency.count());
     const double from = std::max(stated * 1.1, microsecond);
-    cause.quantity = durations("cluster.fabric.link.latency", from, std::max(from * 10, 5e10));
+    cause.quantity = durations("cluster.fabric.link.latency", from, std::max(from * 10, 3e11));
     cause.usual = usually(std::max(200 * microsecond, 3 * from), 1.5, *cause.quantity);
     cause.usual_source = "200us of a link, between 45us and 900us in two thirds (assumed)";
     cause.put = [quantity = *cause.quantity](Json& scenario, double value,

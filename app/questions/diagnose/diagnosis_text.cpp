@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "app/questions/diagnose/measured_number.hpp"
 #include "app/questions/varied_quantity.hpp"
 
 namespace paceline {
@@ -40,9 +41,7 @@ std::string seconds_in_words(double seconds) {
 }
 
 std::string in_words(double value, const std::string& column) {
-    return column.ends_with("_s") && column != "samples_per_s" && column != "tokens_per_s"
-               ? seconds_in_words(value)
-               : fmt::format("{:.4g}", value);
+    return is_of_seconds(column) ? seconds_in_words(value) : fmt::format("{:.4g}", value);
 }
 
 std::string numbers_text(const Diagnosis& diagnosis) {

@@ -10,7 +10,7 @@ namespace paceline {
 
 namespace {
 
-constexpr int values_of_a_grid = 13;
+constexpr int values_of_a_grid = 10;
 constexpr double compute_deviation = 0.35;  // of ln of what a scenario says of gradients' times
 constexpr double least_compute = 0.02;      // of the stated time
 constexpr double near = 0.12;               // of ln of a value: simulated again around the best one

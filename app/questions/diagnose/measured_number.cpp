@@ -58,7 +58,7 @@ std::optional<double> positive_number(const std::string& text) {
 
 double number_of(const std::string& text, const std::string& column, const std::string& value) {
     if (const auto number = positive_number(value)) return *number;
-    const bool seconds = column.ends_with("_s");
+    const bool seconds = is_of_seconds(column);
     std::string meant;
     try {
         if (seconds)
@@ -156,6 +156,10 @@ void take_part(MeasuredNumber& number, const std::string& part) {
 }
 
 }  // namespace
+
+bool is_of_seconds(std::string_view column) {
+    return column.ends_with("_s") && !column.ends_with("_per_s");
+}
 
 MeasuredNumber read_measured_number(const std::string& text) {
     MeasuredNumber number;

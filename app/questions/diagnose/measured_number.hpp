@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/scenario/sweep.hpp"
 
@@ -29,6 +30,9 @@ struct MeasuredNumber {
     std::string column;
     double value = 0;
 };
+
+/// Returns whether a column of results.csv is a time.
+bool is_of_seconds(std::string_view column);
 
 /// Throws ConfigError, which names the option, what is wrong and what would be right.
 MeasuredNumber read_measured_number(const std::string& text);

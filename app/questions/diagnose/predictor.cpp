@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
+#include "app/scenario/study_plan.hpp"
 #include "sim/numeric/elementary.hpp"
 
 namespace paceline {
@@ -16,19 +17,30 @@ std::shared_ptr<const Json> scenario_with(const DiagnosedPoint& point, const Ass
     return std::make_shared<const Json>(std::move(scenario));
 }
 
+const Candidate& Predictor::read(const Json& json) {
+    const auto [found, is_new] = read_.try_emplace(resolved_text(json));
+    if (!is_new) return found->second;
+    try {
+        found->second.point =
+            Point{{}, found->first, read_scenario(json, scenario_.file, scenario_.sources)};
+    } catch (const ConfigError& error) {
+        found->second.refusal = error.problem();
+    }
+    return found->second;
+}
+
 std::vector<std::optional<double>> Predictor::logarithms(const std::vector<Asked>& asked) {
+    std::vector<const Candidate*> read_as;
     std::vector<Candidate> candidates;
     for (const auto& [point, assumed] : asked) {
-        try {
-            candidates.push_back({read_resolved(*scenario_with(*point, assumed), scenario_), {}});
-        } catch (const ConfigError& error) {
-            candidates.push_back({std::nullopt, error.problem()});
-        }
+        const std::size_t known = read_.size();
+        read_as.push_back(&read(*scenario_with(*point, assumed)));
+        if (read_.size() > known) candidates.push_back(*read_as.back());
     }
     points_.run(candidates);
     std::vector<std::optional<double>> found;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-        const auto value = points_.column(asked[i].first->column, candidates[i]);
+        const auto value = points_.column(asked[i].first->column, *read_as[i]);
         found.push_back(value && *value > 0 ? std::optional(elementary::log(*value))
                                             : std::nullopt);
     }

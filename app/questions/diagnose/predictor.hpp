@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,10 @@ class Predictor {
     AskedPoints& points() { return points_; }
 
   private:
+    const Candidate& read(const Json& json);
+
     const ScenarioText& scenario_;
+    std::map<std::string, Candidate> read_;  // by their JSON: many causes leave points as they are
     AskedPoints points_;
 };
 
