@@ -18,13 +18,13 @@ from ._engine import __version__  # noqa: E402
 from ._errors import Interrupted, OutputError, ScenarioError, ScenarioWarning  # noqa: E402
 from ._load import load  # noqa: E402
 from ._questions import (  # noqa: E402
-    Calibration, Check, Explanation, Solution, calibrate, check, explain, list_text, lists, schema, solve,
+    Calibration, Check, Diagnosis, Explanation, Solution, calibrate, check, diagnose, explain, list_text, lists, schema, solve,
 )
 from ._run import run  # noqa: E402
 from ._study import Point, Points, Study  # noqa: E402
 
 __all__ = [
-    "Calibration", "Check", "Explanation", "Interrupted", "OutputError", "Point", "Points", "ScenarioError",
-    "ScenarioWarning", "Solution", "Study", "__version__", "calibrate", "check", "explain", "list_text", "lists", "load",
-    "run", "schema", "solve",
+    "Calibration", "Check", "Diagnosis", "Explanation", "Interrupted", "OutputError", "Point", "Points", "ScenarioError",
+    "ScenarioWarning", "Solution", "Study", "__version__", "calibrate", "check", "diagnose", "explain", "list_text", "lists",
+    "load", "run", "schema", "solve",
 ]

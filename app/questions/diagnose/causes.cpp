@@ -79,8 +79,11 @@ bool crosses(const DiagnosedPoint& point) {
 }
 
 std::string percent_of(const VariedQuantity& quantity, double value, double stated) {
-    return fmt::format("{}, {:.2g} % of {}", quantity.shown(value, 3), 100 * value / stated,
-                       quantity.shown(stated, 3));
+    const double percent = 100 * value / stated;
+    return fmt::format(
+        "{}, {} % of {}", quantity.shown(value, 3),
+        percent < 9.95 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent),
+        quantity.shown(stated, 3));
 }
 
 std::optional<Cable> cable_in(const Json& json) {

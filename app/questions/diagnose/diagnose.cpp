@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +26,7 @@ constexpr double least_share_advised = 0.1;  // of an answer for which help is l
 constexpr std::size_t most_compared = 8;     // causes
 constexpr std::size_t most_advised = 3;      // answers
 constexpr std::size_t most_first_of_pairs = 3;
+constexpr std::size_t most_turned = 6;  // pairs
 
 std::vector<MeasuredNumber> read_numbers(const DiagnoseQuestion& question) {
     if (question.measured.empty())
@@ -47,6 +50,11 @@ DiagnosedPoint point_of(const MeasuredNumber& number, const DiagnosedPoint& main
             Settings settings = question.settings;
             settings.insert(settings.end(), number.settings.begin(), number.settings.end());
             point = diagnosed_point(question.scenario, settings, question.picks);
+            if (number.one_device) {
+                Json json = *point.scenario;
+                leave_one_device(json);
+                point = diagnosed_point(json, question.scenario);
+            }
         } else {
             Json base = *main.scenario;
             for (const std::string& setting : number.settings) {
@@ -200,7 +208,8 @@ class Diagnosing {
                 worst = i;
         found_.unfit.push_back(
             {cause->key, cause->name,
-             fmt::format("at best {:.3g} for {}{}", elementary::exp(one.predicted[worst]),
+             fmt::format("at best {} for {}{}",
+                         in_words(elementary::exp(one.predicted[worst]), numbers_[worst].column),
                          numbers_[worst].text,
                          cause->shown ? fmt::format(" ({})", cause->shown(value)) : "")});
     }
@@ -209,24 +218,24 @@ class Diagnosing {
     // one, which take turns.
     std::vector<JudgedCause> pairs() {
         std::ranges::sort(rejected_, {}, &JudgedCause::farthest);
-        std::vector<JudgedCause> fit;
+        std::set<std::pair<std::string, std::string>> tried;
+        std::vector<JudgedCause> found;
         for (std::size_t i = 0; i < std::min(most_first_of_pairs, rejected_.size()); ++i) {
             const Cause* const first = rejected_[i].assumed.causes.front().first;
             std::vector<const Cause*> others;
             for (const JudgedCause& one : rejected_)
                 if (const Cause* const other = one.assumed.causes.front().first;
-                    other != first && std::ranges::none_of(fit, [&](const JudgedCause& pair) {
-                        return pair.assumed.causes[1].first == first &&
-                               pair.assumed.causes[0].first == other;
-                    }))
+                    other != first && tried.insert(std::minmax(first->key, other->key)).second)
                     others.push_back(other);
             Assumed given = rejected_[i].assumed;
             given.compute = 0;
-            for (const JudgedCause& pair : judge_.judge(others, given)) {
-                const JudgedCause turned = in_turns(pair);
-                if (turned.farthest <= explained_within) fit.push_back(turned);
-            }
+            std::ranges::move(judge_.judge(others, given), std::back_inserter(found));
         }
+        std::ranges::sort(found, {}, &JudgedCause::farthest);
+        std::vector<JudgedCause> fit;
+        for (std::size_t i = 0; i < std::min(most_turned, found.size()); ++i)
+            if (const JudgedCause turned = in_turns(found[i]); turned.farthest <= explained_within)
+                fit.push_back(turned);
         return fit;
     }
 
@@ -240,7 +249,7 @@ class Diagnosing {
             }
             const Assumed given{{pair.assumed.causes.back()}, 0};
             const std::vector<JudgedCause> again = judge_.judge({moved}, given);
-            if (again.empty() || again.front().evidence < pair.evidence - 1e-9) break;
+            if (again.empty() || again.front().farthest > 0.95 * pair.farthest) break;
             pair = again.front();
         }
         return pair;

@@ -69,6 +69,13 @@ DiagnosedPoint diagnosed_point(const ScenarioText& scenario, const Settings& set
     return from_point(read_whole_periods(scenario, settings, picks));
 }
 
+void leave_one_device(Json& scenario) {
+    Json& cluster = scenario["cluster"];
+    for (const char* key : {"devices", "bus", "nics", "stragglers", "placement"})
+        cluster.erase(key);
+    cluster["nodes"] = cluster["devices_per_node"] = 1;
+}
+
 DiagnosedPoint diagnosed_point(const Json& json, const ScenarioText& scenario) {
     return diagnosed_point({scenario.file, json.dump(), scenario.sources}, {}, {});
 }

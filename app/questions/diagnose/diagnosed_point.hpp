@@ -22,7 +22,8 @@ struct DiagnosedPoint {
     /// Returns whether it says how long a gradient takes: a step on one machine that is any of
     /// them.
     [[nodiscard]] bool tells_compute() const {
-        return has_gradients() && machines == 1 && !slowest_alone;
+        return has_gradients() && machines == 1 && !slowest_alone &&
+               (column == "step_time_s" || column == "samples_per_s");
     }
 };
 
@@ -35,6 +36,9 @@ void take_plan_of(const Json& job, Json& collective);
 /// Reads the one point of a scenario with these changes. Throws ConfigError.
 DiagnosedPoint diagnosed_point(const ScenarioText& scenario, const Settings& settings,
                                const Picks& picks);
+
+/// Leaves one device of one machine in a scenario.
+void leave_one_device(Json& scenario);
 
 /// Does the same for JSON. What is read may name files beside the scenario.
 DiagnosedPoint diagnosed_point(const Json& json, const ScenarioText& scenario);

@@ -35,15 +35,6 @@ std::string left_aligned(const std::vector<DiagnosisCells>& rows) {
     return text;
 }
 
-std::string seconds_in_words(double seconds) {
-    const VariedQuantity duration{"", QuantityKind::duration, 0, 0};
-    return duration.shown(seconds * 1e12, 3);
-}
-
-std::string in_words(double value, const std::string& column) {
-    return is_of_seconds(column) ? seconds_in_words(value) : fmt::format("{:.4g}", value);
-}
-
 std::string numbers_text(const Diagnosis& diagnosis) {
     std::vector<DiagnosisCells> rows{{"measured", "the scenario says", "measured / said"}};
     for (const DiagnosedNumber& number : diagnosis.numbers)
@@ -54,7 +45,7 @@ std::string numbers_text(const Diagnosis& diagnosis) {
     if (diagnosis.gradient_s)
         text += fmt::format(
             "the step on one machine sets the gradients of a step to {}; the scenario says {}\n",
-            seconds_in_words(*diagnosis.gradient_s), seconds_in_words(diagnosis.stated_gradient_s));
+            seconds_shown(*diagnosis.gradient_s), seconds_shown(diagnosis.stated_gradient_s));
     return text;
 }
 
@@ -140,7 +131,7 @@ std::string advice_text(const DiagnosedAnswer& answer) {
         std::string costs = advice.costs;
         if (advice.memory_gb) costs += fmt::format("; {:.3g} GB of a device", *advice.memory_gb);
         rows.push_back({"  " + advice.what, fmt::format("{:.2f}", advice.gain),
-                        seconds_in_words(advice.step_s), costs});
+                        seconds_shown(advice.step_s), costs});
     }
     return "\n" + left_aligned(rows);
 }

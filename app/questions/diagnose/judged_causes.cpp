@@ -33,8 +33,10 @@ CauseJudge::CauseJudge(Predictor& predictor, std::vector<DiagnosedPoint> points,
     : predictor_(predictor),
       points_(std::move(points)),
       measured_{std::move(logarithms), noise, 0} {
+    const bool on_several = std::ranges::any_of(
+        points_, [](const DiagnosedPoint& point) { return point.machines > 1; });
     for (std::size_t i = 0; i < points_.size() && !compute_row_; ++i)
-        if (points_[i].tells_compute() && points_[i].column == "step_time_s") compute_row_ = i;
+        if (points_[i].tells_compute() && (on_several || points_[i].workers == 1)) compute_row_ = i;
     if (compute_row_) measured_.compute_deviation = compute_deviation;
 }
 
@@ -49,16 +51,23 @@ Assumed CauseJudge::with(const Assumed& given, const Cause& cause, double at) {
 void CauseJudge::set_compute(std::vector<Trying>& trying) {
     if (!compute_row_) return;
     const DiagnosedPoint& point = points_[*compute_row_];
+    DiagnosedPoint step = point;
+    step.column = "step_time_s";
     std::vector<Predictor::Asked> asked;
     for (Trying& one : trying) {
         one.assumed.compute = 0;
         asked.emplace_back(&point, one.assumed);
+        asked.emplace_back(&step, one.assumed);
     }
     const std::vector<std::optional<double>> found = predictor_.logarithms(asked);
-    const double measured = elementary::exp(measured_.logarithms[*compute_row_]);
     for (std::size_t i = 0; i < trying.size(); ++i) {
-        if (!found[i]) continue;
-        const double rest = elementary::exp(*found[i]) - point.gradient_s;
+        const auto column = found[2 * i];
+        const auto seconds = found[2 * i + 1];
+        if (!column || !seconds) continue;
+        const double way = point.column == "step_time_s" ? 1 : -1;
+        const double off = way * (measured_.logarithms[*compute_row_] - *column);
+        const double rest = elementary::exp(*seconds) - point.gradient_s;
+        const double measured = elementary::exp(*seconds + off);
         trying[i].assumed.compute =
             elementary::log(std::max(least_compute, (measured - rest) / point.gradient_s));
     }

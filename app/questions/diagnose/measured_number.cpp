@@ -15,6 +15,7 @@
 #include "app/json/config_error.hpp"
 #include "app/json/names.hpp"
 #include "app/json/schema.hpp"
+#include "app/questions/varied_quantity.hpp"
 #include "app/run/results.hpp"
 #include "sim/engine/units.hpp"
 
@@ -126,8 +127,8 @@ void take_setting(MeasuredNumber& number, const std::string& key, const std::str
     Fault fault = path_fault(scenario_schema(), key);
     if (!fault.problem.empty() && key.find('.') == std::string::npos)
         fault = unknown(key, "something that is measured, nor a path of the scenario",
-                        std::vector<std::string_view>{"step", "throughput", "nodes", "which",
-                                                      "send", "all-reduce"});
+                        std::vector<std::string_view>{"step", "throughput", "nodes", "devices",
+                                                      "which", "send", "all-reduce"});
     if (!fault.problem.empty()) refuse_number(number.text, std::move(fault));
     number.settings.push_back(fmt::format("{}={}", key, value));
 }
@@ -146,6 +147,11 @@ void take_part(MeasuredNumber& number, const std::string& part) {
         take_operation(number, key, value);
     } else if (key == "nodes" || key == "cluster.nodes") {
         number.nodes = nodes_of(number.text, value);
+    } else if (key == "devices") {
+        if (value != "1")
+            refuse_number(number.text, Fault{"\"devices\" is 1, for a step on one device alone; "
+                                             "nodes=1 is a machine with all of its devices"});
+        number.one_device = true;
     } else if (key == "which") {
         if (value != "slowest")
             refuse_number(number.text, Fault{"\"which\" is \"slowest\", or is left out"});
@@ -161,6 +167,15 @@ bool is_of_seconds(std::string_view column) {
     return column.ends_with("_s") && !column.ends_with("_per_s");
 }
 
+std::string seconds_shown(double seconds) {
+    const VariedQuantity duration{"", QuantityKind::duration, 0, 0};
+    return duration.shown(seconds * 1e12, 3);
+}
+
+std::string in_words(double value, std::string_view column) {
+    return is_of_seconds(column) ? seconds_shown(value) : fmt::format("{:.4g}", value);
+}
+
 MeasuredNumber read_measured_number(const std::string& text) {
     MeasuredNumber number;
     number.text = text;
@@ -173,6 +188,8 @@ MeasuredNumber read_measured_number(const std::string& text) {
                                               number.column)});
     if (number.slowest_alone && (number.nodes != 1 || !number.operation.empty()))
         refuse_number(text, Fault{"\"which=slowest\" is of steps on one node: nodes=1"});
+    if (number.one_device && (number.nodes || !number.operation.empty()))
+        refuse_number(text, Fault{"\"devices=1\" is of a step, and needs no number of nodes"});
     if (number.nodes && number.operation.empty())
         number.settings.push_back(fmt::format("cluster.nodes={}", *number.nodes));
     return number;

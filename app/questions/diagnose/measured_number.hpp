@@ -2,6 +2,7 @@
 //
 //   step=4s                            a step of the scenario (step_time_s)
 //   nodes=1:step=520ms                 a step on one node
+//   devices=1:step=480ms               a step on one device alone
 //   nodes=1:which=slowest:step=0.9s    each node was measured alone, and this is the slowest
 //   throughput=120                     samples per second of all workers together
 //   workload.batch=64:step=2s          any path of the scenario before it
@@ -26,6 +27,7 @@ struct MeasuredNumber {
     std::string operation;  // of a collective; empty: it is a step of the scenario
     std::int64_t bytes = 0;
     std::optional<int> nodes{};  // if it says so
+    bool one_device = false;
     bool slowest_alone = false;  // of all nodes, each measured alone
     std::string column;
     double value = 0;
@@ -33,6 +35,12 @@ struct MeasuredNumber {
 
 /// Returns whether a column of results.csv is a time.
 bool is_of_seconds(std::string_view column);
+
+/// Returns seconds as "350ms".
+std::string seconds_shown(double seconds);
+
+/// Returns a value of a column, with its unit if it is a time.
+std::string in_words(double value, std::string_view column);
 
 /// Throws ConfigError, which names the option, what is wrong and what would be right.
 MeasuredNumber read_measured_number(const std::string& text);

@@ -1,5 +1,7 @@
 #include "app/questions/diagnose/predictor.hpp"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
@@ -23,6 +25,7 @@ const Candidate& Predictor::read(const Json& json) {
     try {
         found->second.point =
             Point{{}, found->first, read_scenario(json, scenario_.file, scenario_.sources)};
+        found->second.point->scenario.training.reset();  // times are all that is asked about
     } catch (const ConfigError& error) {
         found->second.refusal = error.problem();
     }
@@ -49,7 +52,9 @@ std::vector<std::optional<double>> Predictor::logarithms(const std::vector<Asked
 
 Candidate Predictor::in_whole_periods(const Json& json) const {
     try {
-        return {read_whole_periods({scenario_.file, json.dump(), scenario_.sources}, {}, {}), {}};
+        Point point = read_whole_periods({scenario_.file, json.dump(), scenario_.sources}, {}, {});
+        point.scenario.training.reset();
+        return {std::move(point), {}};
     } catch (const ConfigError& error) {
         return {std::nullopt, error.problem()};
     }

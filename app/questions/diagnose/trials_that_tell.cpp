@@ -31,10 +31,17 @@ Trial collective_trial(const Json& base, const char* operation, const char* word
 std::vector<Trial> all_trials(const DiagnosedPoint& main) {
     const Json& base = *main.scenario;
     const bool several = main.workers > main.machines;
-    std::vector<Trial> trials = step_trials(base, main.machines);
+    std::vector<Trial> trials;
+    if (main.machines > 1) trials = step_trials(base, main.machines);
     if (main.machines > 1)
         std::ranges::move(collective_trials(base, main.machines), std::back_inserter(trials));
     if (!several) return trials;
+    if (main.has_gradients()) {
+        Json alone = base;
+        leave_one_device(alone);
+        trials.push_back({"the step on one device alone", "devices=1:step",
+                          std::make_shared<const Json>(std::move(alone))});
+    }
     constexpr auto all_reduce = "an all-reduce of {} on {} node{}";
     trials.push_back(collective_trial(base, "all-reduce", all_reduce, 4'000'000, 1));
     trials.push_back(collective_trial(base, "all-reduce", all_reduce, 256'000'000, 1));
@@ -66,7 +73,7 @@ std::vector<DiagnosedTrial> trials_to_tell(const DiagnosedPoint& main, const Sce
             DiagnosedPoint point = diagnosed_point(json, scenario);
             point.is_a_collective = trial.is_a_collective;
             add({trial.what, trial.asked, point});
-            if (point.machines > 1 || !point.has_gradients() || main.machines < 2) continue;
+            if (trial.asked != "nodes=1:step" || main.machines < 2) continue;
             point.slowest_alone = true;
             add({"the step of each node alone, and of these the slowest",
                  "nodes=1:which=slowest:step", point});

@@ -171,6 +171,8 @@ TEST_CASE("diagnose: what is wrong with a measured number is said before anythin
           std::string::npos);
     CHECK(refusal({"all-reduce=256M:step=1s"}).find("--measured all-reduce=256M") !=
           std::string::npos);
+    CHECK(refusal({"devices=2:step=1s"}).find("is 1, for a step on one device") !=
+          std::string::npos);
     CHECK(refusal({"which=slowest:step=1s"}).find("nodes=1") != std::string::npos);
     CHECK(refusal({"step=1s", "step=1s"}).find("is given twice") != std::string::npos);
     CHECK(refusal({"cluster.fabric.link.bandwith=1Gbps:step=1s"}).find("bandwidth") !=

@@ -173,6 +173,12 @@ std::string measured_as_asked(const DrawnCase& drawn, const std::string& asked,
     if (asked == "throughput")
         return fmt::format("throughput={}",
                            measured_column(drawn.true_cluster, "samples_per_s", rng));
+    if (asked == "devices=1:step") {
+        Json one = drawn.alone;
+        one["cluster"]["devices_per_node"] = 1;
+        for (const char* key : {"bus", "nics"}) one["cluster"].erase(key);
+        return fmt::format("{}={}", asked, measured_column(one, "step_time_s", rng));
+    }
     const std::size_t equals = asked.find('=');
     const std::size_t nodes_at = asked.find("nodes=") + 6;
     const int nodes = std::stoi(asked.substr(nodes_at));
