@@ -209,7 +209,7 @@ std::vector<Places> places_of_cases(unsigned cases, std::size_t asked) {
         DiagnoseQuestion question =
             about({measured_as_asked(drawn, seed % 2 == 0 ? "step" : "throughput", rng),
                    measured_as_asked(drawn, "nodes=1:step", rng)});
-        const std::string believed = drawn.believed.dump();
+        const std::string believed = drawn.believed->dump();
         question.scenario.text = believed;
         bool is_over = false;
         std::size_t place = 0;

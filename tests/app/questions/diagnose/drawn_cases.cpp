@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/questions/calibrate/measured_points.hpp"
 #include "app/run/results.hpp"
@@ -134,8 +135,13 @@ std::optional<double> column_of(const Json& scenario, const std::string& column)
 
 // Returns whether samples take 20 % longer than believed.
 bool is_noticed(const DrawnCase& drawn) {
-    return *column_of(drawn.believed, "samples_per_s") >
-           1.2 * *column_of(drawn.true_cluster, "samples_per_s");
+    return *column_of(*drawn.believed, "samples_per_s") >
+           1.2 * *column_of(*drawn.true_cluster, "samples_per_s");
+}
+
+double measured_column(const Json& scenario, const std::string& column, std::mt19937_64& rng) {
+    std::normal_distribution<double> noise(0, 0.05);
+    return column_of(scenario, column).value() * std::exp(noise(rng));
 }
 
 }  // namespace
@@ -150,31 +156,29 @@ const std::vector<std::string>& drawn_causes() {
 DrawnCase drawn_case(const std::string& cause, std::mt19937_64& rng) {
     Draws draw(rng);
     while (true) {
-        DrawnCase drawn{cause, drawn_scenario(cause, draw), {}, {}, {}};
+        const Json believed = drawn_scenario(cause, draw);
         const double size = drawn_size(cause, draw);
-        drawn.true_cluster = drawn.alone = drawn.slowest_alone = drawn.believed;
-        drawn.alone["cluster"]["nodes"] = drawn.slowest_alone["cluster"]["nodes"] = 1;
-        put_cause(cause, size, false, true, drawn.true_cluster);
-        put_cause(cause, size, true, false, drawn.alone);
-        put_cause(cause, size, true, true, drawn.slowest_alone);
+        const auto with_cause = [&](bool alone, bool slow) {
+            Json scenario = believed;
+            if (alone) scenario["cluster"]["nodes"] = 1;
+            put_cause(cause, size, alone, slow, scenario);
+            return std::make_shared<const Json>(std::move(scenario));
+        };
+        DrawnCase drawn{cause, std::make_shared<const Json>(believed), with_cause(false, true),
+                        with_cause(true, false), with_cause(true, true)};
         if (is_noticed(drawn)) return drawn;
     }
-}
-
-double measured_column(const Json& scenario, const std::string& column, std::mt19937_64& rng) {
-    std::normal_distribution<double> noise(0, 0.05);
-    return column_of(scenario, column).value() * std::exp(noise(rng));
 }
 
 std::string measured_as_asked(const DrawnCase& drawn, const std::string& asked,
                               std::mt19937_64& rng) {
     if (asked == "step")
-        return fmt::format("step={}", measured_column(drawn.true_cluster, "step_time_s", rng));
+        return fmt::format("step={}", measured_column(*drawn.true_cluster, "step_time_s", rng));
     if (asked == "throughput")
         return fmt::format("throughput={}",
-                           measured_column(drawn.true_cluster, "samples_per_s", rng));
+                           measured_column(*drawn.true_cluster, "samples_per_s", rng));
     if (asked == "devices=1:step") {
-        Json one = drawn.alone;
+        Json one = *drawn.alone;
         one["cluster"]["devices_per_node"] = 1;
         for (const char* key : {"bus", "nics"}) one["cluster"].erase(key);
         return fmt::format("{}={}", asked, measured_column(one, "step_time_s", rng));
@@ -184,17 +188,17 @@ std::string measured_as_asked(const DrawnCase& drawn, const std::string& asked,
     const int nodes = std::stoi(asked.substr(nodes_at));
     Json scenario;
     if (asked.find("which=slowest") != std::string::npos)
-        scenario = drawn.slowest_alone;
+        scenario = *drawn.slowest_alone;
     else if (nodes_at == 6 && nodes == 1)
-        scenario = drawn.alone;
+        scenario = *drawn.alone;
     else if (nodes_at == 6) {
-        scenario = drawn.true_cluster;
+        scenario = *drawn.true_cluster;
         scenario["cluster"]["nodes"] = nodes;
         if (scenario["cluster"].contains("stragglers"))
             scenario["cluster"]["stragglers"]["nodes"] = Json::array({nodes - 1});
     } else {
         const std::string size = asked.substr(equals + 1, asked.find(':') - equals - 1);
-        Json base = drawn.true_cluster;
+        Json base = *drawn.true_cluster;
         base["cluster"].erase("stragglers");
         const std::string operation = asked.substr(0, equals);
         const Json staging = base["cluster"]["library"].value("staging", Json());

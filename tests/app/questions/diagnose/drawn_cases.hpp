@@ -1,12 +1,10 @@
 // Clusters with one cause each, drawn and simulated without the code that diagnoses them.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "app/json/json_file.hpp"
 
@@ -15,18 +13,15 @@ namespace paceline::diagnose_test {
 /// A scenario as its user believes it to be, and as it is.
 struct DrawnCase {
     std::string cause;  // by the key of causes.cpp
-    Json believed;
-    Json true_cluster;  // the scenario with the cause, on all of its nodes
-    Json alone;         // on one node, which is not the slow one
-    Json slowest_alone;
+    std::shared_ptr<const Json> believed;
+    std::shared_ptr<const Json> true_cluster;  // with the cause, on all of its nodes
+    std::shared_ptr<const Json> alone;         // on one node, which is not the slow one
+    std::shared_ptr<const Json> slowest_alone;
 };
 
 /// Draws a case with this cause: the step time or the samples per second of all nodes are off by
 /// 20 % or more because of it.
 DrawnCase drawn_case(const std::string& cause, std::mt19937_64& rng);
-
-/// Simulates one column, as measured with noise.
-double measured_column(const Json& scenario, const std::string& column, std::mt19937_64& rng);
 
 /// Returns the causes that cases have.
 const std::vector<std::string>& drawn_causes();
