@@ -22,8 +22,8 @@ lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PA
 
 run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
 
-.PHONY: help explorer test-explorer demo test python package fuzz bench calibrated claims validation comparison figures fingerprints reference deps format check \
-        check-aarch64 check-container check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-package check-reference check-attacks check-claims check-docs check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-validation
+.PHONY: help explorer test-explorer demo test python package fuzz bench calibrated claims trust validation comparison figures fingerprints reference deps format check \
+        check-aarch64 check-container check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-package check-reference check-attacks check-claims check-docs check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-trust check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -96,6 +96,12 @@ calibrated: deps ## calibrate each validated testbed on three of its rows; write
 	@$(call build,release,paceline)
 	@tools/calibrate_testbeds.py build/release/paceline
 
+trust: deps ## fit how far real steps are from predicted ones; writes docs/trust.md and analysis/trust/misses.hpp
+	@echo "trust: runs scenarios/validation for intervals, and writes docs/trust.md and analysis/trust/misses.hpp"
+	@$(call build,release,paceline)
+	@tools/trust.py build/release/paceline
+	@$(call build,release,paceline)
+
 claims: deps ## run the studies behind docs/claims.md and write its tables (hours); CLAIM="A9 B10" runs some and prints them
 	@echo "claims: runs the studies of the papers' claims"
 	@tools/deps.sh --demo
@@ -134,7 +140,7 @@ format: ## format every C++ file with clang-format
 	@echo "format: rewrites the C++ files that differ from .clang-format"
 	@clang-format-19 -i $(sources)
 
-check: python check-format check-layers check-callers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-validation check-claims check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64, check-container and check-package
+check: python check-format check-layers check-callers check-numerics check-profiles check-reference check-docs check-attacks check-install check-scenarios check-trust check-validation check-claims check-fingerprints check-instruction-sets check-native check-embedded check-cpus check-lint check-lint-tests check-sanitizers ## run all checks below except check-aarch64, check-container and check-package
 
 check-package: package ## install the packages on bare Debian 12 and 13 without a compiler and use them (needs root; not in check)
 	@tools/deps.sh --fresh
@@ -214,6 +220,11 @@ check-validation: deps ## check docs/validation.md against the studies
 	@echo "check-validation: runs scenarios/validation and compares"
 	@$(call build,release,paceline)
 	@tools/validate.py build/release/paceline --check
+
+check-trust: deps ## check docs/trust.md and its aims against the studies
+	@echo "check-trust: runs scenarios/validation for intervals, and compares"
+	@$(call build,release,paceline)
+	@tools/trust.py build/release/paceline --check
 
 check-claims: deps ## check docs/claims.md: whole rows where a study takes seconds, the fixed cells of all others
 	@echo "check-claims: runs the quick studies of docs/claims.md and compares"

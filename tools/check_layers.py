@@ -63,8 +63,9 @@ ROOMS = {
     "algorithms/servers": [*FAMILY, "algorithms/local"],  # FedAvg's local steps
     "analysis/fit": [],
     "analysis/forms": [],
-    "analysis/measures": [],
+    "analysis/measures": ["analysis/trust"],
     "analysis/traces": ["analysis/measures"],
+    "analysis/trust": [],
     "app/host": ["app/json"],
     "app/json": [],
     "app/scenario": ["app/json"],

@@ -63,13 +63,16 @@ def compare(study, rows):
 
 
 def changed(scenario, changes):
-    """Returns the scenario with a value put at the end of each path of keys and numbers."""
+    """Returns the scenario with a value put at the end of each path of keys and numbers; None takes it away."""
     scenario = json.loads(json.dumps(scenario))
     for *path, key, value in changes:
         place = scenario
         for step in path:
             place = place[step]
-        place[key] = value
+        if value is None:
+            del place[key]
+        else:
+            place[key] = value
     return scenario
 
 

@@ -10,6 +10,9 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 
+#include "sim/engine/random.hpp"
+#include "sim/numeric/draws.hpp"
+
 namespace paceline {
 
 namespace {
@@ -72,6 +75,32 @@ std::vector<WeakDirection> weak_directions(const Fit& fit, double rise) {
         weak.push_back(std::move(direction));
     }
     return weak;
+}
+
+std::vector<Eigen::VectorXd> draws_of(const Fit& fit, const Noise& noise, std::size_t count) {
+    constexpr int most_tries = 1000;
+    const auto svd = decomposed(fit);
+    RandomStream stream = RandomStreams(1).stream("draws");
+    const auto draw = [&] {
+        Eigen::VectorXd place = fit.at;
+        for (Index k = 0; k < place.size(); ++k) {
+            const double sigma = svd.singularValues()[k];
+            const double width = sigma > noise.share ? noise.share / sigma : 1;
+            const double along = width * draw_normal(stream);
+            for (Index j = 0; j < place.size(); ++j) place[j] += along * svd.matrixV()(j, k);
+        }
+        return place;
+    };
+    const auto is_inside = [](const Eigen::VectorXd& place) {
+        return place.minCoeff() >= 0 && place.maxCoeff() <= 1;
+    };
+    std::vector<Eigen::VectorXd> draws;
+    while (draws.size() < count) {
+        Eigen::VectorXd place = draw();
+        for (int tries = 1; tries < most_tries && !is_inside(place); ++tries) place = draw();
+        draws.emplace_back(place.cwiseMax(0).cwiseMin(1));
+    }
+    return draws;
 }
 
 std::vector<std::size_t> misfits(const Fit& fit, const Noise& noise) {

@@ -53,6 +53,11 @@ std::vector<WeakDirection> weak_directions(const Fit& fit, double rise);
 
 inline constexpr double misfit_chance = 0.01;
 
+/// Returns places that the rows allow as well as that of the fit: draws of a normal distribution
+/// around it, with the covariance s^2 (J^T J)^-1 but no wider than the cube along any direction, of
+/// which those in the cube are kept. The same fit gives the same draws.
+std::vector<Eigen::VectorXd> draws_of(const Fit& fit, const Noise& noise, std::size_t count);
+
 /// Returns the residuals that are too large for the others.
 std::vector<std::size_t> misfits(const Fit& fit, const Noise& noise);
 

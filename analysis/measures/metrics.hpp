@@ -40,6 +40,7 @@
 
 #include "analysis/measures/training_log.hpp"
 #include "analysis/measures/worker_spread.hpp"
+#include "analysis/trust/time_interval.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network.hpp"
 #include "sim/network/network_part.hpp"
@@ -115,6 +116,7 @@ struct Metrics {
     std::optional<double> energy_kwh;  // if the power of a device is known
     std::optional<double> cost_to_target;
     std::optional<double> energy_to_target_kwh;
+    std::optional<TimeInterval> interval;  // of real times, on request
     std::vector<Evaluation> timeline;
     std::string job;                  // the job's name if there are several
     std::vector<Metrics> other_jobs;  // other jobs on the same network

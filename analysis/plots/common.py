@@ -152,21 +152,31 @@ class Study:
         behind = names.index("outcome") + 1
         return [name for name in names[behind:] if self.has(name)]
 
+    def ends(self, value):
+        """Returns the columns with the ends of a column's interval, or None."""
+        names = (f"{value}_low", f"{value}_high")
+        return names if not callable(value) and all(name in self.rows[0] and self.has(name) for name in names) else None
+
     def line(self, rows, x, value, band=None):
-        """Returns `value` (a column, or a function of a row) against `x` over these rows, with the study's band."""
+        """Returns `value` (a column, or a function of a row) against `x` over these rows, with the study's band.
+
+        Where the column has an interval, the band reaches over it, too."""
         of_row = value if callable(value) else lambda row: number(row[value])
+        ends = self.ends(value) if band is None else None
         at = {}
         for row in rows:
             y = of_row(row)
             if y is not None:
-                at.setdefault(quantity(row[x])[1], []).append(y)
+                bounds = [number(row[end]) for end in ends] if ends else [y, y]
+                at.setdefault(quantity(row[x])[1], []).append((y, *(y if b is None else b for b in bounds)))
         line = Line()
         for position in sorted(at):
-            mean, low, high = mean_and_band(at[position], band or self.band)
+            ys, lows, highs = zip(*at[position])
+            mean, low, high = mean_and_band(ys, band or self.band)
             line.xs.append(position)
             line.ys.append(mean)
-            line.low.append(low)
-            line.high.append(high)
+            line.low.append(min(low, sum(lows) / len(lows)) if ends else low)
+            line.high.append(max(high, sum(highs) / len(highs)) if ends else high)
         return line
 
 

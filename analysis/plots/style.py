@@ -218,6 +218,8 @@ def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, s
     if study.seeds > 1:
         band = BANDS[study.band]
         made.notes.append(f"mean of {study.seeds} seeds" + (f"; bands, where there are: {band}" if band else ""))
+    if "step_time_s_low" in study.rows[0]:
+        made.notes.append("bands: where real values are with 90 %")
     return made
 
 

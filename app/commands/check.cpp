@@ -32,6 +32,7 @@ Command check_command(CLI::App& program) {
         *program.add_subcommand("check", "show what would run, or what is wrong and where");
     const auto arguments = std::make_shared<ScenarioArguments>();
     add_scenario_arguments(parser, *arguments);
+    add_interval_option(parser, *arguments);
     return {&parser, [arguments] { return check_scenario(*arguments); }};
 }
 

@@ -71,4 +71,10 @@ void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments) {
     parser.add_flag("--strict", arguments.strict, "a warning (docs/warnings.md) is an error");
 }
 
+void add_interval_option(CLI::App& parser, ScenarioArguments& arguments) {
+    parser.add_flag_callback(
+        "--interval", [&arguments] { arguments.settings.emplace_back("measure.interval=true"); },
+        "say how far real times may be from the predicted ones: --set measure.interval=true");
+}
+
 }  // namespace paceline

@@ -40,6 +40,8 @@ StudyOptions options_of_question(int jobs, Interruption& interruption);
 CLI::Validator names_something();
 
 void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments);
+/// Adds --interval, which is a setting. Requires that the scenario's arguments have been added.
+void add_interval_option(CLI::App& parser, ScenarioArguments& arguments);
 
 Command run_command(CLI::App& program);
 Command check_command(CLI::App& program);

@@ -330,6 +330,7 @@ Command run_command(CLI::App& program) {
     const auto arguments = std::make_shared<RunArguments>();
     arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
+    add_interval_option(parser, arguments->scenario);
     parser.add_option("--out", arguments->out, "folder for results (default results/<scenario>)")
         ->check(names_something());
     parser

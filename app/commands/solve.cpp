@@ -172,6 +172,7 @@ Command solve_command(CLI::App& program) {
     const auto arguments = std::make_shared<SolveArguments>();
     arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
+    add_interval_option(parser, arguments->scenario);
     add_question(parser, arguments->question);
     parser
         .add_option("--scale", arguments->scale,

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/questions/what_if.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/run/run_point.hpp"
+#include "app/run/what_if.hpp"
 #include "app/scenario/study_plan.hpp"
 
 namespace paceline {

@@ -10,10 +10,10 @@
 
 #include "app/json/config_error.hpp"
 #include "app/questions/slot_window.hpp"
-#include "app/questions/what_if.hpp"
 #include "app/run/memory_parts.hpp"
 #include "app/run/nccl_pieces.hpp"
 #include "app/run/step_costs.hpp"
+#include "app/run/what_if.hpp"
 
 namespace paceline {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/questions/what_if.hpp"
 #include "app/run/step_costs.hpp"
+#include "app/run/what_if.hpp"
 
 namespace paceline {
 

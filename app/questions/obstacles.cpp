@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "app/questions/what_if.hpp"
+#include "app/run/what_if.hpp"
 
 namespace paceline {
 

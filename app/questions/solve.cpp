@@ -121,7 +121,8 @@ class Comparison {
         : question_(question),
           points_(question.column, scenario, varied, std::move(evaluate)),
           main_{question.settings, question.picks, true},
-          other_(other_subject(question, varied)) {}
+          other_(other_subject(question, varied)),
+          follows_(follows_of(question.column)) {}
 
     // Returns whether the scenario takes only whole numbers at this path. Throws ConfigError if it
     // refuses an end of the range.
@@ -163,6 +164,37 @@ class Comparison {
                 if (!why.empty()) why.insert(0, "the other: ");
             }
             if (!why.empty()) why_gap[values[i]] = why;
+        }
+        return sides;
+    }
+
+    // Returns whether runs have intervals that the column follows.
+    [[nodiscard]] bool has_interval(const std::vector<SolvedPoint>& ran) const {
+        return follows_ != Follows::nothing &&
+               std::ranges::any_of(ran, [](const SolvedPoint& point) {
+                   return point.metrics.interval.has_value();
+               });
+    }
+
+    // Returns the sides with the left one at an end of its interval, or of that of the ratio.
+    std::vector<Sides> sides_at_end(const std::vector<double>& values, bool is_high) {
+        std::map<double, std::string> ignored;
+        std::vector<Sides> sides = this->sides(values, ignored);
+        const std::vector<Candidate> all = candidates(values);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const Metrics* const mine = points_.metrics(all[i]);
+            const Metrics* const theirs =
+                has_other() ? points_.metrics(all[values.size() + i]) : nullptr;
+            if (!sides[i].left || mine == nullptr || !mine->interval ||
+                (has_other() && (theirs == nullptr || !theirs->interval))) {
+                sides[i].left.reset();
+                continue;
+            }
+            const RatioInterval real =
+                theirs == nullptr ? RatioInterval{mine->interval->low, mine->interval->high}
+                                  : interval_of_ratio(*mine->interval, *theirs->interval);
+            const double longer = is_high == (follows_ == Follows::time) ? real.high : real.low;
+            *sides[i].left *= follows_ == Follows::time ? longer : 1 / longer;
         }
         return sides;
     }
@@ -243,6 +275,7 @@ class Comparison {
     SearchedPoints points_;
     Subject main_;
     Subject other_;
+    Follows follows_;
 };
 
 Search search_of(const SolveQuestion& question, const VariedQuantity& varied) {
@@ -314,6 +347,18 @@ Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
         solution.search);
     if (!nothing_but_gaps(predicted)) solution.closed_form = std::move(predicted);
     solution.ran = comparison.ran(solution.found.samples);
+    if (comparison.has_interval(solution.ran)) {
+        const auto found_at = [&](bool is_high) {
+            return find_changes(
+                solution.grid,
+                [&](const std::vector<double>& values) {
+                    return comparison.sides_at_end(values, is_high);
+                },
+                solution.search);
+        };
+        solution.at_low = found_at(false);
+        solution.at_high = found_at(true);
+    }
     solution.points = comparison.points().size();
     solution.kept = comparison.points().kept();
     return solution;

@@ -58,6 +58,10 @@ struct Solution {
     Changes found;
     std::map<double, std::string> why_gap;
     std::optional<Changes> closed_form;
+    /// What is found at the ends of the column's interval, where runs have one: of the column
+    /// itself, or of its ratio to the other scenario's.
+    std::optional<Changes> at_low{};
+    std::optional<Changes> at_high{};
     std::vector<SolvedPoint> ran{};  // of the scenario itself, by increasing value
     std::size_t points = 0;          // that were evaluated
     std::size_t kept = 0;            // number of them from an earlier run

@@ -154,18 +154,45 @@ std::string no_answer(const Wording& wording, const Solution& solution) {
                        wording.both(*found.closest));
 }
 
-std::string closed_form_text(const Wording& wording, const Solution& solution) {
-    if (!solution.closed_form) return "";
+std::string places_of(const Wording& wording, const Changes& found) {
     std::vector<std::string> places;
-    for (const Change& change : solution.closed_form->changes) {
+    for (const Change& change : found.changes) {
         if (wording.whole() || change.kind != ChangeKind::crossing)
             places.push_back(fmt::format("between {} and {}", wording.value(change.first.x),
                                          wording.value(change.last.x)));
         else
             places.push_back(fmt::format("at {}", wording.value(change.at)));
     }
-    return fmt::format("by the closed forms: {}\n",
-                       places.empty() ? "nowhere" : fmt::format("{}", fmt::join(places, ", ")));
+    return places.empty() ? "nowhere" : fmt::format("{}", fmt::join(places, ", "));
+}
+
+std::string closed_form_text(const Wording& wording, const Solution& solution) {
+    if (!solution.closed_form) return "";
+    return fmt::format("by the closed forms: {}\n", places_of(wording, *solution.closed_form));
+}
+
+// Says where the answers are at both ends of the interval, and where an order is not sure.
+std::string interval_text(const SolveQuestion& question, const Wording& wording,
+                          const Solution& solution) {
+    if (!solution.at_low || !solution.at_high) return "";
+    const bool of_ratio = !question.equals;
+    std::string text = fmt::format(
+        "with 90 % ({}docs/trust.md): at the low end of {}, {}; at the high end, {}\n",
+        of_ratio ? "the same machines for both; " : "", of_ratio ? "the ratio" : question.column,
+        places_of(wording, *solution.at_low), places_of(wording, *solution.at_high));
+    const auto is_unsure = [&](const Sample& low) {
+        const auto high = std::ranges::find(solution.at_high->samples, low.x, &Sample::x);
+        return high != solution.at_high->samples.end() && low.at.left && low.at.right &&
+               high->at.left && *low.at.left < *low.at.right && *high->at.left > *low.at.right;
+    };
+    std::vector<double> unsure;
+    for (const Sample& low : solution.at_low->samples)
+        if (is_unsure(low)) unsure.push_back(low.x);
+    if (unsure.empty()) return text;
+    return text + fmt::format("{} is not sure from {} to {}\n",
+                              of_ratio ? "which of the two is larger"
+                                       : fmt::format("whether it is above {}", *question.equals),
+                              wording.value(unsure.front()), wording.value(unsure.back()));
 }
 
 std::string gaps_text(const Wording& wording, const Solution& solution) {
@@ -345,12 +372,21 @@ std::vector<ShortAnswer> short_answers(const SolveQuestion& question, const Solu
     return answers;
 }
 
+std::optional<AnswersAtEnds> answers_at_ends(const SolveQuestion& question,
+                                             const Solution& solution) {
+    if (!solution.at_low || !solution.at_high) return std::nullopt;
+    const Wording wording(question, solution);
+    return AnswersAtEnds{places_of(wording, *solution.at_low),
+                         places_of(wording, *solution.at_high)};
+}
+
 std::string solution_text(const SolveQuestion& question, const Solution& solution) {
     const Wording wording(question, solution);
     std::string text = question_text(question, solution, wording) + "\n";
     if (solution.found.changes.empty()) text += no_answer(wording, solution);
     for (const Change& change : solution.found.changes) text += answer(question, wording, change);
-    text += closed_form_text(wording, solution) + gaps_text(wording, solution) + "\n";
+    text += interval_text(question, wording, solution) + closed_form_text(wording, solution) +
+            gaps_text(wording, solution) + "\n";
     text += table_text(question, solution, wording);
     return text + fmt::format("\n{} points looked at, {} of them kept from before\n",
                               solution.points, solution.kept);
@@ -364,6 +400,8 @@ std::string solution_json(const SolveQuestion& question, const Solution& solutio
         {"answers", answers_json(varied, solution.found)},
         {"closed_form",
          solution.closed_form ? answers_json(varied, *solution.closed_form) : Json()},
+        {"at_low", solution.at_low ? answers_json(varied, *solution.at_low) : Json()},
+        {"at_high", solution.at_high ? answers_json(varied, *solution.at_high) : Json()},
         {"closest", solution.found.closest ? sample_json(varied, *solution.found.closest) : Json()},
         {"gaps", Json::array()},
         {"samples", Json::array()},

@@ -25,6 +25,15 @@ struct ShortAnswer {
 /// Returns each answer, or the one that there is none.
 std::vector<ShortAnswer> short_answers(const SolveQuestion& question, const Solution& solution);
 
+/// Returns where the answers are at the low and at the high end of the interval, in words: "at
+/// 14Gbps", "nowhere"; nothing where runs have none.
+struct AnswersAtEnds {
+    std::string low;
+    std::string high;
+};
+std::optional<AnswersAtEnds> answers_at_ends(const SolveQuestion& question,
+                                             const Solution& solution);
+
 /// Returns the question in words, the answers, the values of the grid, and the cost.
 std::string solution_text(const SolveQuestion& question, const Solution& solution);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -116,6 +117,76 @@ constexpr auto result_columns = std::to_array<Column>({
     {"energy_to_target_kwh", [](const Metrics& m) { return m.energy_to_target_kwh; }, true},
 });
 
+std::optional<double> value_in(std::span<const Column> columns, std::string_view name,
+                               const Metrics& metrics) {
+    const auto column = std::ranges::find(columns, name, &Column::name);
+    PACELINE_CHECK(column != columns.end(), "only columns that are there have a value");
+    return column->value(metrics);
+}
+
+// Columns that have an interval, with the names of its ends. Rates are those that fall as time grows.
+struct Bounded {
+    std::string_view name;
+    std::string_view low;
+    std::string_view high;
+    bool is_rate = false;
+};
+constexpr auto bounded_columns = std::to_array<Bounded>({
+    {"sim_time_s", "sim_time_s_low", "sim_time_s_high"},
+    {"step_time_s", "step_time_s_low", "step_time_s_high"},
+    {"epoch_time_s", "epoch_time_s_low", "epoch_time_s_high"},
+    {"time_to_target_s", "time_to_target_s_low", "time_to_target_s_high"},
+    {"samples_per_s", "samples_per_s_low", "samples_per_s_high", true},
+    {"speedup", "speedup_low", "speedup_high", true},
+    {"efficiency", "efficiency_low", "efficiency_high", true},
+    {"speedup_to_target", "speedup_to_target_low", "speedup_to_target_high", true},
+    {"algbw_gb_per_s", "algbw_gb_per_s_low", "algbw_gb_per_s_high", true},
+    {"busbw_gb_per_s", "busbw_gb_per_s_low", "busbw_gb_per_s_high", true},
+    {"tokens_per_s", "tokens_per_s_low", "tokens_per_s_high", true},
+    {"mfu", "mfu_low", "mfu_high", true},
+});
+
+// Returns an end of the interval of a column.
+std::optional<double> end_of(const Bounded& column, bool is_high, const Metrics& m) {
+    const std::optional<double> value =
+        m.interval ? value_in(result_columns, column.name, m) : std::nullopt;
+    if (!value) return std::nullopt;
+    if (column.is_rate) return *value / (is_high ? m.interval->low : m.interval->high);
+    return *value * (is_high ? m.interval->high : m.interval->low);
+}
+
+template <std::size_t I, bool IsHigh>
+constexpr Column end_column() {
+    return {IsHigh ? bounded_columns[I].high : bounded_columns[I].low,
+            [](const Metrics& m) { return end_of(bounded_columns[I], IsHigh, m); }, true};
+}
+
+template <double TimeInterval::* Of>
+constexpr Column interval_column(std::string_view name) {
+    return {name,
+            [](const Metrics& m) {
+                return m.interval ? std::optional((*m.interval).*Of) : std::nullopt;
+            },
+            true};
+}
+
+// All numeric columns: the plain ones, and the ends of intervals with what they rest on.
+constexpr auto all_columns = [] {
+    constexpr std::size_t plain = result_columns.size();
+    constexpr std::size_t bounded = bounded_columns.size();
+    std::array<Column, plain + 2 * bounded + 3> all{};
+    std::ranges::copy(result_columns, all.begin());
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        ((all[plain + 2 * I] = end_column<I, false>(),
+          all[plain + 2 * I + 1] = end_column<I, true>()),
+         ...);
+    }(std::make_index_sequence<bounded>());
+    all[plain + 2 * bounded] = interval_column<&TimeInterval::hidden>("hidden_share");
+    all[plain + 2 * bounded + 1] = interval_column<&TimeInterval::unstated>("unstated_costs");
+    all[plain + 2 * bounded + 2] = interval_column<&TimeInterval::constants>("open_constants");
+    return all;
+}();
+
 bool has_a_value(const RanPoints& ran, const Column& column) {
     for (const RanPoint& point : ran.points)
         for (std::size_t job = 0; job < point.jobs.size(); ++job)
@@ -126,7 +197,7 @@ bool has_a_value(const RanPoints& ran, const Column& column) {
 // Returns the columns of the tables of these points.
 std::vector<Column> columns_of(const RanPoints& ran) {
     std::vector<Column> columns;
-    for (const Column& column : result_columns)
+    for (const Column& column : all_columns)
         if (!column.where_known || has_a_value(ran, column)) columns.push_back(column);
     return columns;
 }
@@ -155,14 +226,17 @@ std::vector<std::string> axis_headers(const std::vector<Axis>& axes, std::size_t
 }  // namespace
 
 std::vector<std::string_view> column_names() {
-    return names_of(result_columns);
+    return names_of(all_columns);
 }
 
 std::optional<double> column_value(std::string_view name, const Metrics& metrics) {
-    const std::span columns(result_columns);
-    const auto column = std::ranges::find(columns, name, &Column::name);
-    PACELINE_CHECK(column != columns.end(), "only columns that are there have a value");
-    return column->value(metrics);
+    return value_in(all_columns, name, metrics);
+}
+
+Follows follows_of(std::string_view column) {
+    const auto bounded = std::ranges::find(bounded_columns, column, &Bounded::name);
+    if (bounded == bounded_columns.end()) return Follows::nothing;
+    return bounded->is_rate ? Follows::rate : Follows::time;
 }
 
 std::vector<std::string> point_headers(const std::vector<Axis>& axes) {

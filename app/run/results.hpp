@@ -18,6 +18,10 @@ std::vector<std::string_view> column_names();
 /// Returns the value of a column; nothing if it is empty. Requires the name of such a column.
 std::optional<double> column_value(std::string_view name, const Metrics& metrics);
 
+/// How a column follows the times of a run.
+enum class Follows { nothing, time, rate };
+Follows follows_of(std::string_view column);
+
 /// What identifies a row's point: its number, its values on the axes, its algorithm and nodes.
 struct PointName {
     std::size_t number;

@@ -16,6 +16,7 @@
 #include "analysis/measures/device_use.hpp"
 #include "analysis/measures/step_marks.hpp"
 #include "app/run/accounts.hpp"
+#include "app/run/intervals.hpp"
 #include "app/run/make_job.hpp"
 #include "app/run/rated_part.hpp"
 #include "app/run/seats.hpp"
@@ -289,6 +290,10 @@ Metrics run_point(const Scenario& scenario, Progress* progress, SpinLimit spin,
                   const Observer* observer) {
     Metrics metrics = run_main(scenario, progress, spin, observer, true);
     if (scenario.alone) add_slowdowns(metrics, scenario, progress, spin);
+    if (scenario.interval && !metrics.failed())
+        metrics.interval = time_interval(scenario, metrics, [&](const Scenario& other) {
+            return run_main(other, nullptr, spin, nullptr, true);
+        });
     return metrics;
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "app/json/printable.hpp"
+#include "app/run/results.hpp"
 
 namespace paceline {
 
@@ -19,6 +20,13 @@ namespace {
 
 using Row = std::vector<std::string>;
 using Value = std::optional<double> (*)(const Metrics& m);
+
+struct NumberColumn {
+    std::string_view name;
+    Value value;
+    std::string_view format;
+    Follows follows = Follows::nothing;
+};
 
 // --- cells ---
 
@@ -64,16 +72,35 @@ bool all_equal(std::span<const double> values) {
     return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
 }
 
-// Returns mean, standard deviation and, if it is less than that of seeds, count.
-std::string cell(std::span<const Metrics* const> seeds, Value value_of, std::string_view format) {
+// Returns the ends of the column's interval, as means over the seeds; empty where one has none.
+std::string range_of(std::span<const Metrics* const> seeds, const NumberColumn& column) {
+    if (column.follows == Follows::nothing) return "";
+    double low = 0;
+    double high = 0;
+    for (const Metrics* m : seeds) {
+        const auto value = column.value(*m);
+        if (!value || !m->interval) return "";
+        const bool is_rate = column.follows == Follows::rate;
+        low += *value * (is_rate ? 1 / m->interval->high : m->interval->low);
+        high += *value * (is_rate ? 1 / m->interval->low : m->interval->high);
+    }
+    const auto count = static_cast<double>(seeds.size());
+    const auto format = fmt::runtime(column.format);
+    return fmt::format(" ({} to {})", fmt::format(format, low / count),
+                       fmt::format(format, high / count));
+}
+
+// Returns mean, standard deviation, interval and, if it is less than that of seeds, count.
+std::string cell(std::span<const Metrics* const> seeds, const NumberColumn& column) {
     std::vector<double> values;
     for (const Metrics* m : seeds)
-        if (const auto value = value_of(*m)) values.push_back(*value);
+        if (const auto value = column.value(*m)) values.push_back(*value);
     if (values.empty()) return "-";
     const bool same = all_equal(values);
     const OverSeeds over = over_seeds(values);
-    std::string text = fmt::format(fmt::runtime(format), same ? values.front() : over.mean);
+    std::string text = fmt::format(fmt::runtime(column.format), same ? values.front() : over.mean);
     if (!same) text += fmt::format(" ± {:.2g}", *over.deviation);
+    text += range_of(seeds, column);
     if (values.size() < seeds.size()) text += fmt::format(" ({})", values.size());
     return text;
 }
@@ -124,20 +151,22 @@ std::string note_on_seeds(const RanPoints& ran) {
         ran.axes[seed].names.size());
 }
 
+// Says what a cell with an interval means; empty without one.
+std::string note_on_intervals(const RanPoints& ran) {
+    const bool any = std::ranges::any_of(
+        ran.points, [](const RanPoint& point) { return point.metrics().interval.has_value(); });
+    return any ? "\n(a to b): where real values are with 90 % (docs/trust.md)\n" : "";
+}
+
 // --- a line per point ---
 
-struct NumberColumn {
-    std::string_view name;
-    Value value;
-    std::string_view format;
-};
-
 constexpr auto time_columns = std::to_array<NumberColumn>({
-    {"simulated s", [](const Metrics& m) { return std::optional(m.sim_time_s); }, "{:.6g}"},
-    {"step s", [](const Metrics& m) { return m.step_time_s; }, "{:.6g}"},
+    {"simulated s", [](const Metrics& m) { return std::optional(m.sim_time_s); }, "{:.6g}",
+     Follows::time},
+    {"step s", [](const Metrics& m) { return m.step_time_s; }, "{:.6g}", Follows::time},
     {"closed form s", [](const Metrics& m) { return m.model_step_time_s; }, "{:.6g}"},
-    {"speedup", &speedup, "{:.2f}"},
-    {"efficiency %", &efficiency_percent, "{:.1f}"},
+    {"speedup", &speedup, "{:.2f}", Follows::rate},
+    {"efficiency %", &efficiency_percent, "{:.1f}", Follows::rate},
 });
 
 constexpr auto learning_columns = std::to_array<NumberColumn>({
@@ -155,7 +184,7 @@ constexpr auto learning_columns = std::to_array<NumberColumn>({
          return m.test_accuracy ? std::optional(100 * *m.test_accuracy) : std::nullopt;
      },
      "{:.2f}"},
-    {"to target s", [](const Metrics& m) { return m.time_to_target_s; }, "{:.6g}"},
+    {"to target s", [](const Metrics& m) { return m.time_to_target_s; }, "{:.6g}", Follows::time},
 });
 
 // Returns the names of a line. Where there are several jobs, the algorithm has a column of its own,
@@ -197,11 +226,10 @@ std::string table_of_points(const RanPoints& ran) {
             row.push_back(fmt::format("{}", all.front()->nodes));
             if (with_devices) row.push_back(fmt::format("{}", all.front()->devices));
             row.push_back(outcomes(all));
-            for (const NumberColumn& column : time_columns)
-                row.push_back(cell(all, column.value, column.format));
+            for (const NumberColumn& column : time_columns) row.push_back(cell(all, column));
             if (ran.trains)
                 for (const NumberColumn& column : learning_columns)
-                    row.push_back(cell(all, column.value, column.format));
+                    row.push_back(cell(all, column));
             rows.push_back(std::move(row));
         }
     }
@@ -237,12 +265,12 @@ ByNodes by_nodes(const RanPoints& ran, std::size_t axis) {
     return by;
 }
 
-std::string cell_by_nodes(const Seeds& seeds, Value value, std::string_view format) {
+std::string cell_by_nodes(const Seeds& seeds, const NumberColumn& column) {
     if (seeds.empty()) return "-";
     const std::vector<const Metrics*> all = metrics_of(seeds, 0);
     const bool has_no_step = std::ranges::any_of(
         all, [](const Metrics* m) { return m->failed() || m->ended_before_a_step(); });
-    return has_no_step ? outcomes(all) : cell(all, value, format);
+    return has_no_step ? outcomes(all) : cell(all, column);
 }
 
 // Returns the nodes and devices of each column, "?" where lines differ.
@@ -279,15 +307,14 @@ std::string table_by_nodes(const RanPoints& ran, std::size_t axis_number) {
     const std::string_view what = axis.path == "cluster.devices" ? "devices" : "nodes";
     std::string text;
     for (const NumberColumn& column :
-         {NumberColumn{"speedup", &speedup, "{:.2f}"},
-          NumberColumn{"efficiency %", &efficiency_percent, "{:.1f}"}}) {
+         {NumberColumn{"speedup", &speedup, "{:.2f}", Follows::rate},
+          NumberColumn{"efficiency %", &efficiency_percent, "{:.1f}", Follows::rate}}) {
         std::vector<Row> rows{{fmt::format("{} at {}", column.name, what)}};
         std::ranges::copy(axis.names, std::back_inserter(rows.front()));
         if (counts) rows.push_back(*counts);
         for (std::size_t i = 0; i < by.lines.size(); ++i) {
             Row& row = rows.emplace_back(Row{by.names[i]});
-            for (const Seeds& seeds : by.lines[i])
-                row.push_back(cell_by_nodes(seeds, column.value, column.format));
+            for (const Seeds& seeds : by.lines[i]) row.push_back(cell_by_nodes(seeds, column));
         }
         text += (text.empty() ? "" : "\n") + rows_to_text(rows, 1);
     }
@@ -304,7 +331,7 @@ std::string speedup_table(const RanPoints& ran) {
     const std::size_t nodes = std::min(ran.axis("cluster.nodes"), ran.axis("cluster.devices"));
     const bool by_points = nodes == no_axis || !any_speedup || ran.trains || ran.several_jobs();
     text += by_points ? table_of_points(ran) : table_by_nodes(ran, nodes);
-    return text + note_on_seeds(ran);
+    return text + note_on_seeds(ran) + note_on_intervals(ran);
 }
 
 std::string first_lines(std::string_view table, std::size_t most, std::string_view file) {

@@ -10,12 +10,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json/json_paths.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/cluster/cluster_memory.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/money.hpp"
 #include "app/scenario/pieces.hpp"
+#include "app/scenario/sweep.hpp"
 #include "app/scenario/testbed.hpp"
 #include "sim/engine/split_mix64.hpp"
 
@@ -95,7 +97,7 @@ void check_accuracy_wanted(const ObjectReader& read, const DataShape& data) {
 
 // What "measure" says of runs that do not train, too.
 constexpr auto measured_without_training =
-    std::to_array<std::string_view>({"skip", "alone", "resources", "spread"});
+    std::to_array<std::string_view>({"skip", "alone", "resources", "spread", "interval", "draws"});
 
 // Refuses what "measure" says of values.
 void refuse_evaluations(const Place& measure) {
@@ -109,6 +111,7 @@ void read_rating(const Place& measure, Scenario& scenario) {
     const Measurement measurement = read_measurement(measure);
     scenario.alone = measurement.alone;
     scenario.spread = measurement.spread;
+    scenario.interval = measurement.interval;
     scenario.resources = measurement.resources;
     scenario.skip = measurement.skip;
     if (scenario.skip == 0) return;
@@ -334,6 +337,43 @@ std::optional<std::int64_t> Scenario::steps() const {
 
 namespace {
 
+Scenario read_merged(const Json& resolved, const std::string& file, const Sources& sources);
+
+constexpr std::size_t most_draws = 100;
+
+// Reads the scenario as one of the "draws" of "measure" has it: an object of paths and values.
+Scenario read_draw(const Place& draw, const Json& resolved) {
+    if (!draw.json->is_object()) draw.refuse("is no object of paths and values");
+    Json changed = resolved;
+    changed["measure"].erase("draws");
+    for (const auto& [path, value] : draw.json->items()) {
+        if (!leads_to("cluster", path) && !leads_to("workload", path))
+            draw.child(path, value)
+                .refuse("is neither of the cluster nor of the workload, whose constants are drawn");
+        put_at(changed, path, value, *draw.file, draw.path + "." + path);
+    }
+    try {
+        return read_merged(changed, *draw.file, *draw.sources);
+    } catch (const ConfigError& error) {
+        draw.refuse(
+            fmt::format("makes a scenario that is refused: {}: {}", error.path(), error.problem()));
+    }
+}
+
+void read_draws(const Place& measure, const Json& resolved, Scenario& scenario) {
+    const auto draws = ObjectReader(measure, measurement_keys()).optional("draws");
+    if (!draws) return;
+    if (!draws->json->is_array() || draws->json->empty() || draws->json->size() > most_draws)
+        draws->refuse(
+            fmt::format("is no list of 1 to {} objects, such as "
+                        "[{{\"cluster.fabric.link.bandwidth\": \"9Gbps\"}}]",
+                        most_draws));
+    for (std::size_t i = 0; i < draws->json->size(); ++i) {
+        Scenario draw = read_draw(draws->element(i), resolved);
+        if (scenario.interval) scenario.draws.push_back(std::move(draw));
+    }
+}
+
 // Reads a point that names no testbed any more.
 Scenario read_merged(const Json& resolved, const std::string& file, const Sources& sources) {
     const ObjectReader read({&resolved, &file, "", &sources}, root_keys);
@@ -385,6 +425,7 @@ Scenario read_merged(const Json& resolved, const std::string& file, const Source
     if (const auto p = read.optional("price"))
         scenario.price = read_price(*p, scenario.workload.device, scenario.power.has_value());
     if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);
+    if (const auto p = read.optional("measure")) read_draws(*p, resolved, scenario);
     return scenario;
 }
 

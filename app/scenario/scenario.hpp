@@ -36,10 +36,13 @@ struct Scenario {
     bool alone = false;      // each job is run alone on the network, too, for its slowdown
     bool resources = false;  // results have tokens, operations and device-hours
     bool spread = false;     // results have quantiles over the workers of the first job
+    bool interval = false;   // results have intervals of times
     std::optional<Training> training;  // empty: timing-only
     std::optional<Price> price;
     std::optional<Power> power;
     std::vector<Scenario> other_jobs{};  // on the same network, without values; end with this job
+
+    std::vector<Scenario> draws{};  // the same with other constants, for these intervals
 
     /// Returns whether the network carries anything besides this job, or this job is not on the
     /// first nodes.

@@ -1,5 +1,6 @@
 #include "app/scenario/testbed.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,11 @@ const Json* named_testbed(const Json& point) {
     return &cluster["testbed"];
 }
 
+bool lists_objects(const Json& json) {
+    return json.is_array() &&
+           std::ranges::all_of(json, [](const Json& one) { return one.is_object(); });
+}
+
 Json read_testbed(const std::string& text, const std::string& file) {
     Json testbed = parse_json(text, file);
     const Place place{&testbed, &file, ""};
@@ -28,10 +34,32 @@ Json read_testbed(const std::string& text, const std::string& file) {
     for (const char* part : {"cluster", "workload"})
         if (testbed.contains(part) && !testbed[part].is_object())
             place.child(part, testbed[part]).refuse("is not an object; write {...}");
+    if (testbed.contains("draws") && !lists_objects(testbed["draws"]))
+        place.child("draws", testbed["draws"])
+            .refuse(
+                "is no list of objects, such as [{\"cluster.fabric.link.bandwidth\": \"9Gbps\"}]");
     if (testbed["cluster"].contains("testbed"))
         place.child("cluster.testbed", testbed["cluster"]["testbed"])
             .refuse("a testbed names no other; put its cluster here");
     return testbed;
+}
+
+// Adds the testbed's draws to the point's "measure".
+void add_draws(const Json& testbed, const Json& point, Json& merged) {
+    if (!testbed.contains("draws")) return;
+    if (point.contains("measure") && !point["measure"].is_object()) return;  // which is refused
+    const Json* const asked = value_at(point, "measure.interval");
+    if (asked != nullptr && *asked == false) return;
+    if (has_at(point, "measure.draws")) return;
+    Json draws = Json::array();
+    for (const Json& all : testbed["draws"]) {
+        Json draw = Json::object();
+        for (const auto& [path, value] : all.items())
+            if (!has_at(point, path)) draw[path] = value;
+        if (!draw.empty()) draws.push_back(std::move(draw));
+    }
+    merged["measure"]["interval"] = true;
+    if (!draws.empty()) merged["measure"]["draws"] = std::move(draws);
 }
 
 }  // namespace
@@ -55,6 +83,7 @@ Json on_testbed(const Testbed& testbed, const Json& point) {
     cluster.merge_patch(own);
     cluster.erase("testbed");
     merged["cluster"] = std::move(cluster);
+    add_draws(*testbed.content, point, merged);
     if (!testbed.content->contains("workload")) return merged;
     Json workload = (*testbed.content)["workload"];
     if (point.contains("workload")) workload.merge_patch(point["workload"]);

@@ -5,12 +5,18 @@
 //   cluster    the machines and the wires, with the constants that were fitted
 //   workload   constants of the workload that were fitted, such as an efficiency; may be missing
 //
+//   draws      other constants that the measurements allow: objects of paths and values; may be
+//              missing
+//
 // and what else it holds says where these are from (app/questions/calibrate/testbed_json.hpp). What
 // the scenario says itself goes before: objects are merged key by key, as in RFC 7386 (JSON Merge
 // Patch), where null takes a key of the testbed away. "nodes" and "devices" of the scenario replace
 // whichever of the two the testbed has. Sweeps and settings change the scenario before it is
 // merged, so they may go below keys that only the testbed has.
 // What a point is, as JSON, has all this merged, and names no testbed.
+//
+// The draws become those of the scenario's "measure", so that results have intervals, unless it says
+// "interval": false. A constant that the scenario states itself is not drawn.
 //
 // Files that the testbed's cluster names are looked for beside the scenario.
 #pragma once

@@ -34,7 +34,8 @@ void visit_metrics(Fields& fields, Visit visit) {
            deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
            sent_gb_to_target, memory_gb, algbw, busbw, slowdown, spread, activations_gb,
            memory_share, tokens_per_s, mfu, parameters, flops_per_sample, device_hours, energy_kwh,
-           cost_to_target, energy_to_target_kwh, timeline, job, other_jobs, events] = fields;
+           cost_to_target, energy_to_target_kwh, interval, timeline, job, other_jobs, events] =
+        fields;
     visit("nodes", nodes);
     visit("devices", devices);
     visit("outcome", outcome);
@@ -97,6 +98,7 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("energy_kwh", energy_kwh);
     visit("cost_to_target", cost_to_target);
     visit("energy_to_target_kwh", energy_to_target_kwh);
+    visit("interval", interval);
     visit("timeline", timeline);
     visit("job", job);
     visit("other_jobs", other_jobs);
@@ -105,7 +107,7 @@ void visit_metrics(Fields& fields, Visit visit) {
 
 template <class Struct>
 concept Plain = std::same_as<Struct, Evaluation> || std::same_as<Struct, Quantiles> ||
-                std::same_as<Struct, WorkerSpread>;
+                std::same_as<Struct, WorkerSpread> || std::same_as<Struct, TimeInterval>;
 
 template <class Fields, class Visit>
     requires std::same_as<std::remove_const_t<Fields>, Evaluation>
@@ -142,6 +144,17 @@ void visit_fields(Fields& fields, Visit visit) {
     visit("transfer_s", transfer_s);
 }
 
+template <class Fields, class Visit>
+    requires std::same_as<std::remove_const_t<Fields>, TimeInterval>
+void visit_fields(Fields& fields, Visit visit) {
+    auto& [hidden, unstated, constants, low, high] = fields;
+    visit("hidden", hidden);
+    visit("unstated", unstated);
+    visit("constants", constants);
+    visit("low", low);
+    visit("high", high);
+}
+
 // JSON cannot represent numbers that are not finite.
 Json to_json(double number) {
     if (std::isfinite(number)) return number;
@@ -168,8 +181,9 @@ Json to_json(const Struct& all) {
     return json;
 }
 
-Json to_json(const std::optional<WorkerSpread>& spread) {
-    return spread ? to_json(*spread) : Json();
+template <Plain Struct>
+Json to_json(const std::optional<Struct>& all) {
+    return all ? to_json(*all) : Json();
 }
 
 Json to_json(const Metrics& metrics);
@@ -222,8 +236,9 @@ void from_json_to(const Json& json, Struct& all) {
     });
 }
 
-void from_json_to(const Json& json, std::optional<WorkerSpread>& spread) {
-    from_json_to(json, spread.emplace());
+template <Plain Struct>
+void from_json_to(const Json& json, std::optional<Struct>& all) {
+    from_json_to(json, all.emplace());
 }
 
 void from_json_to(const Json& json, Metrics& metrics);

@@ -332,6 +332,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "measure.samples") return whole(1, 40);
     if (place == "measure.skip") return 0;  // of more, see skip_steps
     if (place == "measure.baseline") return chance(0.3);
+    if (place == "measure.interval") return chance(0.05);
     if (place == "measure.alone" || place == "measure.spread") return chance(0.2);
     if (place == "optimizer.learning_rate" || place == "own-optimizer.learning_rate")
         return pick({0.001, 0.05, 0.1, 30});
@@ -384,6 +385,7 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
         return traits_of(algorithm_kind_).supports_nesterov_and_clipping;
     if (key == "rings") return per_node_ > 1;
     if (key == "optimizer" || key == "measure") return trains_;
+    if (key == "draws") return false;  // see compare: each is one more run
     if (key.starts_with("target_accuracy")) return trains_ && of_classes_;
     return true;
 }
@@ -1153,6 +1155,8 @@ void Generator::compare(Json& made) {
     const bool shares = made.contains("other_jobs") || made["cluster"].contains("background");
     if (shares && chance(0.3)) made["measure"]["alone"] = true;
     if (chance(0.1)) made["measure"]["spread"] = true;
+    if (chance(0.03)) made["measure"]["interval"] = true;
+    if (chance(0.01)) made["measure"]["draws"] = Json::array({Json{{"workload.accumulation", 1}}});
 }
 
 // Adds what disturbs exchanges, where it goes with the rest.

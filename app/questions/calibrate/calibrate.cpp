@@ -45,6 +45,11 @@ double constant_at(const VariedQuantity& range, double t) {
     return std::clamp(value, range.from, range.to);
 }
 
+// The same, as a testbed has it.
+double rounded_at(const VariedQuantity& range, double t) {
+    return std::clamp(range.rounded(constant_at(range, t), digits), range.from, range.to);
+}
+
 std::vector<VariedQuantity> read_ranges(const CalibrationQuestion& question) {
     if (question.free.empty())
         refuse("--free",
@@ -249,10 +254,7 @@ std::vector<FittedConstant> constants_of(const std::vector<VariedQuantity>& rang
     std::vector<FittedConstant> constants;
     for (std::size_t j = 0; j < ranges.size(); ++j) {
         const ProfileInterval& interval = profiles.intervals[j];
-        const auto value = [&](double t) {
-            return std::clamp(ranges[j].rounded(constant_at(ranges[j], t), digits), ranges[j].from,
-                              ranges[j].to);
-        };
+        const auto value = [&](double t) { return rounded_at(ranges[j], t); };
         constants.push_back({ranges[j], value(profiles.fit.at[Index(j)]), value(interval.low),
                              value(interval.high), interval.low_is_open, interval.high_is_open});
     }
@@ -382,6 +384,11 @@ Calibration calibrate(const CalibrationQuestion& question, const Evaluate& evalu
     calibration.noise = noise.share;
     calibration.noise_is_default = noise.is_default;
     calibration.constants = constants_of(ranges, found);
+    for (const VectorXd& place : draws_of(found.fit, noise, draws_of_a_testbed)) {
+        std::vector<double>& draw = calibration.draws.emplace_back();
+        for (std::size_t j = 0; j < ranges.size(); ++j)
+            draw.push_back(rounded_at(ranges[j], place[Index(j)]));
+    }
     calibration.rows = fitted_rows(calibration, found.fit, noise, predictions);
     calibration.open =
         open_combinations(question, calibration, found.fit, rise(found.fit), predictions);

@@ -16,6 +16,7 @@ namespace paceline {
 inline constexpr double usual_level = 0.9;
 inline constexpr double usual_noise = 0.05;
 inline constexpr std::size_t most_free_constants = 8;
+inline constexpr std::size_t draws_of_a_testbed = 12;
 
 struct CalibrationQuestion {
     ScenarioText scenario;
@@ -74,6 +75,7 @@ struct Calibration {
     std::string base;  // JSON: the scenario, resolved as far as its sweep allows
     double level = usual_level;
     std::vector<FittedConstant> constants;
+    std::vector<std::vector<double>> draws{};  // of the constants, which the rows allow as well
     std::vector<FittedRow> rows;
     double noise = 0;  // standard deviation of a residual
     bool noise_is_default = false;

@@ -41,6 +41,19 @@ Json open_json(const Calibration& calibration) {
     return open;
 }
 
+Json draws_json(const Calibration& calibration) {
+    Json draws = Json::array();
+    for (const std::vector<double>& values : calibration.draws) {
+        Json draw = Json::object();
+        for (std::size_t j = 0; j < values.size(); ++j) {
+            const VariedQuantity& range = calibration.constants[j].range;
+            draw[range.path] = range.written(values[j]);
+        }
+        draws.push_back(std::move(draw));
+    }
+    return draws;
+}
+
 Json rows_json(const Calibration& calibration) {
     Json rows = Json::array();
     for (const FittedRow& row : calibration.rows)
@@ -66,6 +79,7 @@ std::string testbed_json(const Calibration& calibration, std::string_view progra
     testbed["level"] = calibration.level;
     testbed["noise"] = {{"share", calibration.noise}, {"assumed", calibration.noise_is_default}};
     testbed["constants"] = constants_json(calibration);
+    testbed["draws"] = draws_json(calibration);
     testbed["open"] = open_json(calibration);
     testbed["rows"] = rows_json(calibration);
     testbed["cluster"] = Json::parse(calibration.base)["cluster"];

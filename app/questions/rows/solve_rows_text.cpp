@@ -1,7 +1,9 @@
 #include "app/questions/rows/solve_rows_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,6 +32,18 @@ std::vector<ShortAnswer> answers_of(const SolveRows& rows, const SolvedRow& solv
     return short_answers(rows.question, *solved.solution);
 }
 
+std::optional<AnswersAtEnds> at_ends(const SolveRows& rows, const SolvedRow& solved) {
+    if (!solved.solution) return std::nullopt;
+    return answers_at_ends(rows.question, *solved.solution);
+}
+
+bool has_intervals(const SolveRows& rows, const std::vector<SolvedRow>& solved) {
+    return std::ranges::any_of(
+        solved, [&](const SolvedRow& row) { return at_ends(rows, row).has_value(); });
+}
+
+constexpr auto ends = std::to_array<std::string_view>({"at the low end", "at the high end"});
+
 std::string target_words(const SolveQuestion& question) {
     if (question.equals) return fmt::format("{}", *question.equals);
     return fmt::format("{}that of the same point with {}",
@@ -51,8 +65,10 @@ std::string solved_rows_text(const SolveQuestion& asked, const SolveRows& rows,
 
     std::vector<std::vector<std::string>> cells(1);
     for (const Axis& axis : rows.axes) cells.front().push_back(axis.path);
-    for (const std::string& title : {varied.path, asked.column, std::string()})
-        cells.front().push_back(title);
+    const bool with_ends = has_intervals(rows, solved);
+    cells.front().push_back(varied.path);
+    if (with_ends) cells.front().insert(cells.front().end(), ends.begin(), ends.end());
+    cells.front().insert(cells.front().end(), {asked.column, ""});
     std::size_t points = 0;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < solved.size(); ++i) {
@@ -63,6 +79,11 @@ std::string solved_rows_text(const SolveQuestion& asked, const SolveRows& rows,
         for (const ShortAnswer& answer : answers_of(rows, solved[i])) {
             std::vector<std::string>& line = cells.emplace_back(names_on_axes(rows, rows.rows[i]));
             line.push_back(answer.place);
+            if (with_ends) {
+                const auto at = at_ends(rows, solved[i]);
+                line.push_back(at ? at->low : "-");
+                line.push_back(at ? at->high : "-");
+            }
             line.push_back(answer.value ? fmt::format("{:.6g}", *answer.value) : "-");
             line.push_back(one_line(answer.what, longest_words));
         }
@@ -103,6 +124,10 @@ std::string answers_csv(const SolveRows& rows, const std::vector<SolvedRow>& sol
     for (const Axis& axis : rows.axes) header.push_back(csv_field(axis.path));
     for (const char* name : {"vary", "column", "target", "answer", "at", "number", "value", "what"})
         header.emplace_back(name);
+    const bool with_ends = has_intervals(rows, solved);
+    if (with_ends)
+        for (const char* name : {"answer_at_low_end", "answer_at_high_end"})
+            header.emplace_back(name);
     std::string text = csv_row(header);
     for (std::size_t i = 0; i < solved.size(); ++i)
         for (const ShortAnswer& answer : answers_of(rows, solved[i])) {
@@ -118,6 +143,11 @@ std::string answers_csv(const SolveRows& rows, const std::vector<SolvedRow>& sol
             line.push_back(answer.at ? csv_field(varied.in_base_unit(*answer.at)) : "");
             line.push_back(csv_field(answer.value));
             line.push_back(csv_field(answer.what));
+            if (with_ends) {
+                const auto at = at_ends(rows, solved[i]);
+                line.push_back(at ? csv_field(at->low) : "");
+                line.push_back(at ? csv_field(at->high) : "");
+            }
             text += csv_row(line);
         }
     return text;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/run/intervals.hpp"
 #include "app/run/nccl_pieces.hpp"
 #include "app/run/seats.hpp"
 
@@ -14,6 +15,13 @@ std::string depends_on_drawn_routes(const Scenario& scenario) {
     if (!scenario.cluster.fabric.draws_routes || scenario.cluster.nodes < 2) return "";
     return "the seed draws which of the equally short routes a message takes, and times depend on "
            "that draw; sweep \"seed\" to see how much";
+}
+
+std::string unlike_validated(const Scenario& scenario) {
+    const std::string_view why = scenario.interval ? why_unlike_all(scenario) : "";
+    if (why.empty()) return "";
+    return fmt::format("{}, and no system of that kind was validated: it has the widest interval",
+                       why);
 }
 
 namespace {

@@ -14,6 +14,8 @@ std::string depends_on_drawn_routes(const Scenario& scenario);
 
 /// Vectors go around a ring of machines, and its hops differ much in latency.
 std::string unlike_hops(const Scenario& scenario);
+/// Returns why no validated system is like one whose intervals are asked for.
+std::string unlike_validated(const Scenario& scenario);
 
 /// TCP runs over links that one connection does not fill, and nothing bounds a connection.
 std::string unbounded_connections(const Scenario& scenario);

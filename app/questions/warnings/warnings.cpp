@@ -40,6 +40,7 @@ constexpr auto kinds = std::to_array<WarningKind>({
     {"equal-steps", &equal_steps},
     {"unlike-hops", &unlike_hops, true, true},
     {"unbounded-connections", &unbounded_connections, false, true},
+    {"unlike-validated", &unlike_validated, true, true},
     {"hierarchy-is-a-ring", &hierarchy_is_a_ring},
     {drawn_routes, &depends_on_drawn_routes, false},
     {"mixing-in-parts", &mixing_in_parts, true, true},

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto all_measurement_keys = std::to_array<std::string_view>(
     {"every", "samples", "target_loss", "target_test_loss", "target_accuracy", "baseline", "skip",
-     "alone", "resources", "spread"});
+     "alone", "resources", "spread", "interval", "draws"});
 
 constexpr std::int64_t most_skipped = std::int64_t{1} << 40;
 
@@ -82,6 +82,10 @@ Measurement read_measurement(const Place& place) {
     if (const auto p = read.optional("skip")) measurement.skip = as_integer(*p, 0, most_skipped);
     if (const auto p = read.optional("alone")) measurement.alone = as_bool(*p);
     if (const auto p = read.optional("spread")) measurement.spread = as_bool(*p);
+    if (const auto p = read.optional("interval"))
+        measurement.interval = as_bool(*p);
+    else
+        measurement.interval = read.optional("draws").has_value();
     if (const auto p = read.optional("resources")) measurement.resources = as_bool(*p);
     measurement.target = read_target(read);
     return measurement;

@@ -1,7 +1,7 @@
 // The "measure" of a scenario: how often the models are evaluated, on how many samples, and the
 // target; how many steps rates leave out, whether each job is run alone, too, and whether results
-// have tokens, operations and device-hours, or quantiles over workers. These four apply to runs
-// that do not train as well.
+// have tokens, operations and device-hours, quantiles over workers, or intervals of times. These five
+// apply to runs that do not train as well. The reader of the scenario reads "draws".
 // "every" is a number of iterations or epochs, or a simulated time: "100 iterations", "5 epochs",
 // "10s".
 #pragma once
@@ -25,6 +25,7 @@ struct Measurement {
     bool alone = false;      // also run each job alone on the network
     bool resources = false;  // results have tokens, operations and device-hours
     bool spread = false;     // also report quantiles over workers
+    bool interval = false;   // also report how far real times may be
 
     /// Returns the cadence with epochs converted to iterations, at least one.
     [[nodiscard]] Cadence cadence(double steps_per_epoch) const;

@@ -1,8 +1,10 @@
 // A scenario on a testbed: what it takes, what it replaces, and where errors are reported.
 #include "app/scenario/testbed.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -109,6 +111,34 @@ TEST_CASE("testbed: an error is reported in the file that has it") {
               .starts_with("command line: --set cluster.fabric.link.bandwidth: "));
     CHECK(refusal(on(R"({"testbed": "lab.json", "nodse": 4})"))
               .starts_with("studies/mine.json: cluster.nodse: "));
+}
+
+TEST_CASE("testbed: its draws are run for intervals, but for constants that the scenario states") {
+    Json drawn = Json::parse(lab);
+    drawn["draws"] = Json::parse(R"([{"cluster.fabric.link.bandwidth": "2Gbps",
+                                      "cluster.fabric.link.latency": "10us"},
+                                     {"cluster.fabric.link.bandwidth": "4Gbps"}])");
+    const auto read = [&](const std::string& cluster, const Settings& settings = {}) {
+        return read_single_point(on(cluster, drawn.dump()), settings).scenario;
+    };
+    const auto bandwidths = [](const Scenario& scenario) {
+        std::vector<std::int64_t> all;
+        for (const Scenario& draw : scenario.draws)
+            all.push_back(draw.cluster.fabric.as_idle_star->bandwidth.bits_per_second);
+        return all;
+    };
+    const Scenario all = read(R"({"testbed": "lab.json"})");
+    CHECK(all.interval);
+    CHECK(bandwidths(all) == std::vector<std::int64_t>{2'000'000'000, 4'000'000'000});
+    // Of the second draw, nothing is left.
+    const Scenario stated =
+        read(R"({"testbed": "lab.json", "fabric": {"link": {"bandwidth": "5Gbps"}}})");
+    CHECK(bandwidths(stated) == std::vector<std::int64_t>{5'000'000'000});
+    CHECK(read(R"({"testbed": "lab.json"})", {"measure.interval=false"}).draws.empty());
+    CHECK_FALSE(read(R"({"testbed": "lab.json"})", {"measure.interval=false"}).interval);
+    drawn["draws"] = 3;
+    CHECK_THROWS_WITH_AS((void)read(R"({"testbed": "lab.json"})"),
+                         doctest::Contains("lab.json: draws: is no list of objects"), ConfigError);
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ namespace paceline {
 Scenario with_bandwidth_times(Scenario scenario, double factor);
 /// Multiplies the latency of the same links. Requires factor >= 0.
 Scenario with_latency_times(Scenario scenario, double factor);
+/// Lets each message over TCP cost its sender so long, if the scenario states no cost of messages.
+Scenario with_message_cost(Scenario scenario, Duration cost);
+/// Bounds each connection of TCP, if the scenario states no bound.
+Scenario with_flow_rate(Scenario scenario, Bandwidth rate);
 /// Multiplies the time of gradients and updates. What an algorithm computes beyond that (selection,
 /// coding) stays the same. Requires factor >= 0.
 Scenario with_compute_times(Scenario scenario, double factor);

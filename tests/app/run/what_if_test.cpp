@@ -1,4 +1,4 @@
-#include "app/questions/what_if.hpp"
+#include "app/run/what_if.hpp"
 
 #include <string>
 #include <vector>

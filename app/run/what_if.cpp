@@ -1,4 +1,4 @@
-#include "app/questions/what_if.hpp"
+#include "app/run/what_if.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -106,6 +106,18 @@ Scenario with_latency_times(Scenario scenario, double factor) {
     ClusterChoice& cluster = scenario.cluster;
     change_links(cluster, [factor](Link& link) { link.latency = times(factor, link.latency); });
     if (auto& star = cluster.fabric.as_idle_star) star->latency = times(factor, star->latency);
+    return scenario;
+}
+
+Scenario with_message_cost(Scenario scenario, Duration cost) {
+    if (auto& tcp = scenario.cluster.tcp; tcp && !scenario.cluster.transport().costs_hosts())
+        tcp->message_cost = cost;
+    return scenario;
+}
+
+Scenario with_flow_rate(Scenario scenario, Bandwidth rate) {
+    if (auto& tcp = scenario.cluster.tcp; tcp && tcp->flow.rate == FlowLimits::unbounded)
+        tcp->flow.rate = rate;
     return scenario;
 }
 
