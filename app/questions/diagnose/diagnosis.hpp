@@ -52,8 +52,6 @@ struct TriedCause {
     double compute = 1;               // factor on the times of gradients
     std::vector<double> predicted;    // of each number
     std::string patch{};              // JSON to merge into the scenario (RFC 7386) for it
-
-    [[nodiscard]] bool explains() const { return farthest <= explained_within; }
 };
 
 /// What speeds up steps under a cause, as simulated.

@@ -10,6 +10,17 @@
 
 namespace paceline {
 
+namespace {
+
+// Times are all that is asked about, and without their intervals.
+void leave_times(Scenario& scenario) {
+    scenario.training.reset();
+    scenario.interval = false;
+    scenario.draws.clear();
+}
+
+}  // namespace
+
 std::shared_ptr<const Json> scenario_with(const DiagnosedPoint& point, const Assumed& assumed) {
     if (assumed.causes.empty() && assumed.compute == 0) return point.scenario;
     Json scenario = *point.scenario;
@@ -25,7 +36,7 @@ const Candidate& Predictor::read(const Json& json) {
     try {
         found->second.point =
             Point{{}, found->first, read_scenario(json, scenario_.file, scenario_.sources)};
-        found->second.point->scenario.training.reset();  // times are all that is asked about
+        leave_times(found->second.point->scenario);
     } catch (const ConfigError& error) {
         found->second.refusal = error.problem();
     }
@@ -53,7 +64,7 @@ std::vector<std::optional<double>> Predictor::logarithms(const std::vector<Asked
 Candidate Predictor::in_whole_periods(const Json& json) const {
     try {
         Point point = read_whole_periods({scenario_.file, json.dump(), scenario_.sources}, {}, {});
-        point.scenario.training.reset();
+        leave_times(point.scenario);
         return {std::move(point), {}};
     } catch (const ConfigError& error) {
         return {std::nullopt, error.problem()};
