@@ -16,7 +16,7 @@ async function byProgram(measured) {
 }
 
 test("two numbers are explained as paceline diagnose does it, and what helps is shown", async () => {
-  await show({ view: "diagnose", nodes: "2", bandwidth: "10Gbps", latency: "25us" });
+  await show({ view: "diagnose", nodes: "2", devices: "4", bandwidth: "10Gbps", latency: "25us" });
   assert.match(await text(page, "panel"), /Enter how long a step takes/);
   await page.fill("#measuredOne", "0.15 s");
   await settled(page);

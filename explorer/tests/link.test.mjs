@@ -97,7 +97,7 @@ for (const key of Object.keys(firstState()))
 test("a refusal names the key, what was looked for, and what is there", () => {
   for (const [hash, problem] of [
     [hashOf({ nodes: 8 }), 'nodes should be text, but is the number 8'],
-    [hashOf({ view: "map" }), 'view should be one of speedup, bandwidth, step, timeline, math, training, table, but is "map"'],
+    [hashOf({ view: "map" }), 'view should be one of speedup, bandwidth, step, timeline, math, diagnose, training, table, but is "map"'],
     [hashOf({ net: 5 }), 'net should be text, but is the number 5'],
     [hashOf({ algorithms: [null] }), 'algorithms[0] should be an object with a label, but is null'],
     [hashOf({ algorithms: [{ label: "a" }, { kind: "dense" }] }), 'algorithms[1].label should be text, but is missing'],
