@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/config_error.hpp"
+#include "app/json/json_paths.hpp"
 #include "app/questions/calibrate/measured_points.hpp"
 #include "app/questions/diagnose/advice.hpp"
 #include "app/questions/diagnose/judged_causes.hpp"

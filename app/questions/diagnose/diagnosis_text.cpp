@@ -68,9 +68,8 @@ std::string name_of_answer(const DiagnosedAnswer& answer) {
 }
 
 std::string plausible_share(double share) {
-    return share >= 0.995  ? "> 99 %"
-           : share < 0.005 ? "< 1 %"
-                           : fmt::format("{:.0f} %", 100 * share);
+    if (share >= 0.995) return "> 99 %";
+    return share < 0.005 ? "< 1 %" : fmt::format("{:.0f} %", 100 * share);
 }
 
 std::string answers_text(const Diagnosis& diagnosis) {
