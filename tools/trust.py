@@ -288,7 +288,7 @@ A scenario on a [calibrated testbed](how-to/calibrate.md) has intervals unless i
 - **What the constants leave open.** A calibrated testbed has 12 draws of its constants that its rows allow as well
   (`draws`). Each is run, and the spread of the step time is added, as independent errors are. Such a system uses the second
   table below.
-- **Nothing else.** Times of computing are taken as given. So are seeds, whose spread is `summary.csv`'s.
+- **Nothing else.** Times of computing are taken as given. A prediction beside a measured row is no surer for it. So are seeds, whose spread is `summary.csv`'s.
 
 ## Two methods on the same machines
 

@@ -171,7 +171,7 @@ export function scenarioOf(state: State, sweep: Json, steps: number[] = [], skip
   if (straggler > 1) cluster["stragglers"] = { factor: straggler, one_node: true };
   return {
     title: `${state.net} by the explorer`, seed: 1, cluster, workload,
-    algorithm: algorithmsOf(state)[0], stop: { iterations: skip + stepsOf(state) }, measure: { resources: true, ...(skip > 0 ? { skip } : {}) }, sweep: withSteps(sweep, steps, skip + stepsOf(state)),
+    algorithm: algorithmsOf(state)[0], stop: { iterations: skip + stepsOf(state) }, measure: { resources: true, ...(testbed === null ? {} : { interval: false }), ...(skip > 0 ? { skip } : {}) }, sweep: withSteps(sweep, steps, skip + stepsOf(state)),
   };
 }
 

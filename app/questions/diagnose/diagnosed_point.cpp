@@ -37,6 +37,8 @@ DiagnosedPoint from_point(const Point& point) {
     const std::string nowhere;
     if (const auto algorithm = scenario.find("algorithm"); algorithm != scenario.end())
         *algorithm = *in_todays_words({&*algorithm, &nowhere, "algorithm"}).algorithm;
+    if (const auto measure = scenario.find("measure"); measure != scenario.end())
+        for (const char* key : {"interval", "draws"}) measure->erase(key);  // nobody asks for them
     DiagnosedPoint found;
     found.machines = point.scenario.cluster.nodes;
     found.workers = point.scenario.cluster.workers;

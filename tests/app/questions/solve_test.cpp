@@ -95,6 +95,43 @@ TEST_CASE("solve: a scenario in memory has the answer of the same scenario in a 
     CHECK(of_text.found.closest.has_value());
 }
 
+TEST_CASE("solve: answers at the ends of an interval are those of the columns with these ends") {
+    const auto places = [](const Changes& found) {
+        std::vector<double> all;
+        for (const Change& change : found.changes) all.push_back(change.at);
+        return all;
+    };
+    for (const char* column : {"efficiency", "step_time_s"}) {
+        CAPTURE(column);
+        Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps", column);
+        question.asked.settings = {"measure.interval=true"};
+        question.asked.equals = std::string_view(column) == "efficiency" ? 0.5 : 0.7;
+        const Solution solution = question.solve();
+        REQUIRE(solution.at_low);
+        REQUIRE(solution.at_high);
+        CHECK_FALSE(solution.at_high->changes.empty());
+        for (const bool is_high : {false, true}) {
+            Question end("cluster.fabric.link.bandwidth=1Gbps..100Gbps",
+                         std::string(column) + (is_high ? "_high" : "_low"));
+            end.asked.settings = question.asked.settings;
+            end.asked.equals = question.asked.equals;
+            CHECK(places(end.solve().found) ==
+                  places(is_high ? *solution.at_high : *solution.at_low));
+        }
+        CHECK(contains(solution_text(question.asked, solution), "with 90 % (docs/trust.md): at"));
+    }
+}
+
+TEST_CASE("solve: the order of a method and itself is not sure anywhere, with intervals alone") {
+    Question question("cluster.fabric.link.bandwidth=1Gbps..100Gbps", "step_time_s");
+    question.asked.against = {R"(algorithm={"kind": "dense", "all_reduce": "recursive-doubling"})"};
+    CHECK_FALSE(question.solve().at_low);
+    question.asked.settings = {"measure.interval=true"};
+    question.asked.against = {R"(algorithm={"kind": "dense", "all_reduce": "ring"})"};
+    CHECK(contains(solution_text(question.asked, question.solve()),
+                   "which of the two is larger is not sure from 1Gbps to 100Gbps"));
+}
+
 // The answer for a run that ends within a period is that of whole periods, by the closed form
 //   speedup  =  64 C / (C + A / 8),  A = 2 * 63 (a + 8 S/64 / B)
 TEST_CASE("solve: Local SGD that ends within a period needs the bandwidth of whole periods") {

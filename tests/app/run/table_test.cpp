@@ -45,6 +45,16 @@ TEST_CASE("table: with nodes swept it has a line per algorithm, a column per siz
           "dgc                    99.0  97.2\n");
 }
 
+TEST_CASE("table: an interval stands behind its value, the other way around for a rate") {
+    const Study study{"file.json", "", {}, {point({}, "dense")}};
+    PointResult result = finished(2, 1.5);
+    result.metrics.interval = TimeInterval{0, 0, 0, 0.5, 2};
+    const std::string table = speedup_table({study, {result}});
+    CHECK(table.find("0.5 (0.25 to 1)") != std::string::npos);      // s of a step
+    CHECK(table.find("1.50 (0.75 to 3.00)") != std::string::npos);  // speedup
+    CHECK(table.ends_with("\n(a to b): where real values are with 90 % (docs/trust.md)\n"));
+}
+
 TEST_CASE("table: machines with several devices have these below the nodes, or beside them") {
     const Study swept{"file.json",
                       "",
