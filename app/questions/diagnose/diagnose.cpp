@@ -265,7 +265,7 @@ class Diagnosing {
         cause.compute = elementary::exp(one.assumed.compute);
         for (const double logarithm : one.predicted)
             cause.predicted.push_back(elementary::exp(logarithm));
-        cause.patch = merge_patch(*main_.scenario, *scenario_with(main_, one.assumed));
+        cause.patch = merge_patch(*main_.as_read, *scenario_with(main_, one.assumed));
         return cause;
     }
 

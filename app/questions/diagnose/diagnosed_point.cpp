@@ -34,12 +34,14 @@ std::string state_gradient_time(Json& scenario, const Workload& workload) {
 
 DiagnosedPoint from_point(const Point& point) {
     Json scenario = Json::parse(point.resolved);
+    const auto as_read = std::make_shared<const Json>(scenario);
     const std::string nowhere;
     if (const auto algorithm = scenario.find("algorithm"); algorithm != scenario.end())
         *algorithm = *in_todays_words({&*algorithm, &nowhere, "algorithm"}).algorithm;
     if (const auto measure = scenario.find("measure"); measure != scenario.end())
         for (const char* key : {"interval", "draws"}) measure->erase(key);  // nobody asks for them
     DiagnosedPoint found;
+    found.as_read = as_read;
     found.machines = point.scenario.cluster.nodes;
     found.workers = point.scenario.cluster.workers;
     found.gradient_s = to_seconds(point.scenario.workload.step());

@@ -10,6 +10,7 @@ namespace paceline {
 
 struct DiagnosedPoint {
     std::shared_ptr<const Json> scenario;  // resolved; its algorithm is in today's words
+    std::shared_ptr<const Json> as_read;   // the same in the scenario's own words
     std::string column = "step_time_s";
     bool is_a_collective = false;  // its workload is none of the scenario's
     bool slowest_alone = false;    // of all nodes, each alone
