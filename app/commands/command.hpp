@@ -56,6 +56,7 @@ Command plot_command(CLI::App& program);
 Command solve_command(CLI::App& program, const FindMethod& methods);
 Command calibrate_command(CLI::App& program, const FindMethod& methods);
 Command compare_command(CLI::App& program);
+Command diagnose_command(CLI::App& program, const FindMethod& methods);
 Command explore_command(CLI::App& program);
 Command completion_command(CLI::App& program);
 Command man_command(CLI::App& program);

@@ -79,6 +79,7 @@ constexpr std::array all_commands{
     NamedCommand{"plot", &without_methods<&plot_command>},
     NamedCommand{"solve", &solve_command},
     NamedCommand{"calibrate", &calibrate_command},
+    NamedCommand{"diagnose", &diagnose_command},
     NamedCommand{"compare", &without_methods<&compare_command>},
     NamedCommand{"explore", &without_methods<&explore_command>},
     NamedCommand{"completion", &without_methods<&completion_command>, true},

@@ -15,6 +15,8 @@
 #include "app/json/config_error.hpp"
 #include "app/json/json_file.hpp"
 #include "app/questions/check_text.hpp"
+#include "app/questions/diagnose/diagnose.hpp"
+#include "app/questions/diagnose/diagnosis_text.hpp"
 #include "app/questions/explain.hpp"
 #include "app/questions/list_json.hpp"
 #include "app/questions/solve_text.hpp"
@@ -203,6 +205,14 @@ Json solve(const Json& request) {
             {"above_at_first", above}};
 }
 
+Json diagnose(const Json& request) {
+    DiagnoseQuestion question;
+    question.scenario = scenario_of(request);
+    question.measured = request.at("measured").get<std::vector<std::string>>();
+    const Diagnosis found = paceline::diagnose(question, in_turn);
+    return {{"diagnosis", Json::parse(diagnosis_json(found))}, {"text", diagnosis_text(found)}};
+}
+
 const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {
     const ScenarioText scenario = scenario_of(request);
     Json files = request.value("files", Json::object());
@@ -219,6 +229,7 @@ Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last,
     const auto what = request.at("do").get<std::string>();
     if (what == "names") return Json::parse(list_json(""));
     if (what == "solve") return solve(request);
+    if (what == "diagnose") return diagnose(request);
     const Study& study = study_of(request, last);
     if (what == "study") return describe(request, study);
     if (what == "run") return run(request, study, on_progress);

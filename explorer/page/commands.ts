@@ -9,7 +9,7 @@ function written(name: string, text: string): string {
 }
 
 /// Returns the lines for a shell. `options` are those after the scenario's name, such as ["--point", "3"].
-export function commandOf(command: "run" | "explain" | "solve", scenario: string, files: Record<string, string>, options: string[] = []): string {
+export function commandOf(command: "run" | "explain" | "solve" | "diagnose", scenario: string, files: Record<string, string>, options: string[] = []): string {
   const named = Object.entries(files).filter(([name]) => scenario.includes(JSON.stringify(name)));
   const words = options.map((word) => (/^[\w.=%+-]+$/.test(word) ? word : quoted(word)));
   return `${named.map(([name, text]) => written(name, text)).join("")}${written("scenario.json", scenario)}${["paceline", command, "scenario.json", ...words].join(" ")}\n`;

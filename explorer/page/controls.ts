@@ -188,11 +188,12 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     const text = el("textarea", { id: "text", rows: "24", spellcheck: "false" });
     text.value = state.file?.text ?? "";
     text.addEventListener("input", () => change({ preset: "", file: { name: state.file?.name ?? "training.json", text: text.value } }));
-    form.replaceChildren(field("text", state.file?.name ?? "Scenario", text), own);
+    form.replaceChildren(...measuredFields(state, change), field("text", state.file?.name ?? "Scenario", text), own);
     return;
   }
   const testbed = testbedOf(state);
   form.replaceChildren(
+    ...measuredFields(state, change),
     netField(state, change),
     ...(state.net === "my net" ? [myNetForm(state, change)] : []),
     ...deviceFields(state, change),
@@ -210,6 +211,14 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
       field("memory", "Memory of a device (GB)", entry("memory", state.memory, (memory) => change({ memory })))),
     slider("jitter", "Jitter of compute (log-normal sigma)", state.jitter, linear(0, 1, 0.05), (jitter) => change({ jitter })),
     slider("straggler", "Straggler: times as long, one node a step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
+}
+
+// What was measured, which one view asks about.
+function measuredFields(state: State, change: Change): HTMLElement[] {
+  if (state.view !== "diagnose") return [];
+  return [el("div", { class: "halves" },
+    field("measuredOne", "Measured: a step on one node", entry("measuredOne", state.measuredOne, (measuredOne) => change({ measuredOne }))),
+    field("measuredAll", "Measured: a step on all nodes", entry("measuredAll", state.measuredAll, (measuredAll) => change({ measuredAll }))))];
 }
 
 const fabricField = (state: State, change: Change): HTMLElement =>

@@ -23,10 +23,11 @@ export function byId<T extends HTMLElement>(id: string): T {
   return found as T;
 }
 
-export function table(header: string[], rows: string[][]): HTMLElement {
+/// `label` tells several tables of a view apart, for those who hear the page.
+export function table(header: string[], rows: string[][], label = "table"): HTMLElement {
   const head = el("thead", {}, el("tr", {}, ...header.map((h) => el("th", { scope: "col" }, h))));
   const body = el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, cell)))));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "table" }, el("table", {}, head, body));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", {}, head, body));
 }
 
 export function save(name: string, content: Blob): void {

@@ -14,7 +14,7 @@ import { firstState, type Json, type State, type View, views } from "./state.js"
 import { isTestbed, opened, testbedFile } from "./testbed.js";
 import { numberOf } from "./units.js";
 
-const titles: Record<View, string> = { speedup: "Speedup", bandwidth: "Bandwidth", step: "A step", timeline: "Timeline", math: "Math", training: "Training", table: "Table" };
+const titles: Record<View, string> = { speedup: "Speedup", bandwidth: "Bandwidth", step: "A step", timeline: "Timeline", math: "Math", diagnose: "Diagnose", training: "Training", table: "Table" };
 const pretty = (json: Json): string => JSON.stringify(json, null, 2);
 
 // Changes of these show other controls.

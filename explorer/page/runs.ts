@@ -1,13 +1,14 @@
 // What each view asks of the engine, and shows of its answers.
 import { trainingScenario } from "./algorithms.js";
 import { commandOf } from "./commands.js";
+import { type Diagnosis, diagnosed } from "./diagnose_view.js";
 import { copyTo, el, table } from "./dom.js";
 import { showDownloads } from "./exports.js";
 import { stepMath } from "./math_view.js";
 import { type Group, PageError } from "./pool.js";
 import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from "./results.js";
 import { draw, exportable, place, showError, showWarnings, status } from "./shown.js";
-import { algorithmsOf, type Json, bandwidthsOf, memoryOf, nodesOf, overBandwidth, overNodes, samplesOf, scenarioOf, type State, stepsOf, targetOf, type View } from "./state.js";
+import { algorithmsOf, type Json, bandwidthsOf, measuredOf, memoryOf, nodesOf, overBandwidth, overNodes, samplesOf, scenarioOf, type State, stepsOf, targetOf, type View } from "./state.js";
 import { bars, type Explanation, printedBars } from "./step_view.js";
 import { testbedOf } from "./testbed.js";
 import { Timeline } from "./timeline_view.js";
@@ -304,6 +305,21 @@ async function runMath(run: Run): Promise<void> {
   status("");
 }
 
+async function runDiagnose(run: Run): Promise<void> {
+  const { state } = run;
+  run.scenario = state.file?.text ?? pretty({ ...scenarioOf(state, {}), sweep: undefined });
+  const measured = measuredOf(state);
+  if (measured.length === 0) {
+    place(el("p", {}, "Enter how long a step takes on one node, on all nodes, or both: which single cause explains it?"));
+    return status("");
+  }
+  run.command = commandOf("diagnose", run.scenario, state.files, settings("--measured", measured));
+  status("trying causes ...");
+  const answer = await run.group.ask({ do: "diagnose", scenario: run.scenario, files: state.files, measured });
+  place(...diagnosed(answer["diagnosis"] as Diagnosis), el("details", {}, el("summary", {}, "What paceline diagnose prints"), el("pre", { tabindex: "0" }, String(answer["text"]))));
+  status(`${(answer["diagnosis"] as Diagnosis).points} points`);
+}
+
 async function runTraining(run: Run): Promise<void> {
   const { state } = run;
   run.scenario = state.file?.text ?? pretty(trainingScenario());
@@ -321,5 +337,5 @@ async function runTraining(run: Run): Promise<void> {
 }
 
 export const runOf: Record<View, (run: Run) => Promise<void>> = {
-  speedup: runSpeedup, table: runSpeedup, bandwidth: runBandwidth, step: runStep, timeline: runTimeline, math: runMath, training: runTraining,
+  speedup: runSpeedup, table: runSpeedup, bandwidth: runBandwidth, step: runStep, timeline: runTimeline, math: runMath, diagnose: runDiagnose, training: runTraining,
 };

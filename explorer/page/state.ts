@@ -3,8 +3,8 @@ import { keysOf } from "./names.js";
 import { hasLatency, onTestbed, type Testbed, testbedFile, testbedOf, timeKeyOf } from "./testbed.js";
 import { bitsPerSecond, numberOf, type Spelled, spelledBandwidth, spelledDuration } from "./units.js";
 
-export type View = "speedup" | "bandwidth" | "step" | "timeline" | "math" | "training" | "table";
-export const views: readonly View[] = ["speedup", "bandwidth", "step", "timeline", "math", "training", "table"];
+export type View = "speedup" | "bandwidth" | "step" | "timeline" | "math" | "diagnose" | "training" | "table";
+export const views: readonly View[] = ["speedup", "bandwidth", "step", "timeline", "math", "diagnose", "training", "table"];
 
 export type Fabric = "star" | "leaf-spine" | "fat-tree" | "ring";
 export const fabrics: readonly Fabric[] = ["star", "leaf-spine", "fat-tree", "ring"];
@@ -34,6 +34,8 @@ export interface State {
   memory: string; // GB of a device; empty: no matter
   jitter: string; // log-normal sigma of gradients; 0: none
   straggler: string; // a slow node takes so many times as long; 1: none
+  measuredOne: string; // a step on one node took so long; empty: not measured
+  measuredAll: string; // and one on all nodes
   algorithms: Json[];
   preset: string; // the shipped scenario that the file is, unchanged; empty: none
   file: { name: string; text: string } | null; // a scenario instead of the controls
@@ -47,7 +49,7 @@ export function firstState(): State {
   return {
     view: "speedup", net: "resnet-50", device: "step time", precision: "fp32", efficiency: "", batch: "64", stepTime: "150ms",
     fabric: "star", link: "", bandwidth: "1Gbps", second: "10Gbps", latency: "0s", nodes: "64", devices: "1", bus: "pcie-3.0-x16", cards: "1",
-    wire: "", target: "90", samples: "", memory: "", jitter: "0", straggler: "1", algorithms: [dense, dgc], preset: "", file: null, files: {},
+    wire: "", target: "90", samples: "", memory: "", jitter: "0", straggler: "1", measuredOne: "", measuredAll: "", algorithms: [dense, dgc], preset: "", file: null, files: {},
   };
 }
 
@@ -186,6 +188,14 @@ export function overNodes(state: State): Json {
     algorithm: algorithmsOf(state), "cluster.fabric.link.bandwidth": bandwidthsOf(state),
     "cluster.nodes": nodeCounts(nodesOf(state)),
   };
+}
+
+/// Returns what was measured, as `paceline diagnose --measured` takes it. Throws EntryError.
+export function measuredOf(state: State): string[] {
+  return [
+    ...(state.measuredOne.trim() === "" ? [] : [`nodes=1:step=${durationOf(state.measuredOne, "measuredOne")}`]),
+    ...(state.measuredAll.trim() === "" ? [] : [`step=${durationOf(state.measuredAll, "measuredAll")}`]),
+  ];
 }
 
 /// Returns the errors of all entries, the first one among them: each wrong entry is put at its first value, and the

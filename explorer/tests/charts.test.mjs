@@ -212,7 +212,7 @@ test("SVG and PNG carry title, legend, ideal line and ticks at print size, in ei
 });
 
 test("downloads are named after the study, and views without a picture or results have no button for them", async () => {
-  const has = { speedup: "csv png svg json", bandwidth: "csv png svg json", step: "png svg json", timeline: "png svg json", math: "json", training: "csv png svg json", table: "csv json" };
+  const has = { speedup: "csv png svg json", bandwidth: "csv png svg json", step: "png svg json", timeline: "png svg json", math: "json", diagnose: "json", training: "csv png svg json", table: "csv json" };
   for (const [view, expected] of Object.entries(has)) {
     await show({ view, ...first });
     const visible = await page.locator("[data-download]:visible").evaluateAll((all) => all.map((b) => b.dataset.download));

@@ -400,7 +400,7 @@ test("the closed form has its numbers filled in, and is the engine's", async () 
 });
 
 test("no view has a violation that axe finds, in light and dark, wide and narrow", async () => {
-  for (const view of ["speedup", "bandwidth", "step", "timeline", "math", "training", "table"])
+  for (const view of ["speedup", "bandwidth", "step", "timeline", "math", "diagnose", "training", "table"])
     for (const [colorScheme, width] of [["light", 1280], ["dark", 390]]) {
       const one = await openPage(hashOf({ view, nodes: "4" }), { colorScheme, viewport: { width, height: 860 } });
       await one.evaluate(axe);

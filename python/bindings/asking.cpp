@@ -10,6 +10,8 @@
 #include "app/questions/calibrate/calibration_text.hpp"
 #include "app/questions/calibrate/testbed_json.hpp"
 #include "app/questions/check_text.hpp"
+#include "app/questions/diagnose/diagnose.hpp"
+#include "app/questions/diagnose/diagnosis_text.hpp"
 #include "app/questions/explain.hpp"
 #include "app/questions/solve_points.hpp"
 #include "app/questions/solve_text.hpp"
@@ -84,6 +86,15 @@ Answer calibrated(const CalibrationQuestion& question, const StudyOptions& optio
     }
 }
 
+Answer diagnosed(const DiagnoseQuestion& question, const StudyOptions& options) {
+    try {
+        const Diagnosis found = diagnose(question, concurrently(options));
+        return {diagnosis_text(found), diagnosis_json(found), {}};
+    } catch (const SearchStopped&) {
+        throw Stopped{};
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<AnswerJob> begin_checking(ReadRequest request) {
@@ -122,6 +133,17 @@ std::unique_ptr<AnswerJob> begin_calibrating(CalibrationQuestion question, PoolS
          date = std::move(date)](const std::stop_token& stop) mutable {
             options.stop = stop;
             return calibrated(question, options, date);
+        });
+}
+
+std::unique_ptr<AnswerJob> begin_diagnosing(DiagnoseQuestion question, PoolSize pool) {
+    StudyOptions options;
+    options.pool = pool;
+    return std::make_unique<AnswerJob>(
+        [question = std::move(question),
+         options = std::move(options)](const std::stop_token& stop) mutable {
+            options.stop = stop;
+            return diagnosed(question, options);
         });
 }
 

@@ -1,5 +1,5 @@
-// The questions of the command line for Python: check, explain, solve, calibrate, lists. Each
-// answer has a text for people; explain, solve and calibrate have it as JSON, too, as `--json`
+// The questions of the command line for Python: check, explain, solve, calibrate, diagnose, lists. Each
+// answer has a text for people; explain, solve, calibrate and diagnose have it as JSON, too, as `--json`
 // prints it.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/questions/calibrate/calibrate.hpp"
+#include "app/questions/diagnose/diagnosis.hpp"
 #include "app/questions/solve.hpp"
 #include "app/study/run_pool.hpp"
 #include "python/bindings/reading.hpp"
@@ -41,6 +42,9 @@ std::unique_ptr<AnswerJob> begin_solving(ScenarioText scenario, SolveQuestion qu
 /// job throws ConfigError, or Stopped.
 std::unique_ptr<AnswerJob> begin_calibrating(CalibrationQuestion question, PoolSize pool,
                                              std::string date);
+
+/// Diagnoses. The job throws ConfigError, or Stopped.
+std::unique_ptr<AnswerJob> begin_diagnosing(DiagnoseQuestion question, PoolSize pool);
 
 /// Returns the text of a file with what was measured. Throws ConfigError.
 MeasuredFile measured_file(const std::string& file);

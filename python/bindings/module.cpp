@@ -170,6 +170,24 @@ std::unique_ptr<AnswerJob> calibrate_question(const py::dict& asked, std::string
     return begin_calibrating(std::move(question), {jobs, 1}, std::move(date));
 }
 
+DiagnoseQuestion diagnosis_from(const py::dict& asked) {
+    DiagnoseQuestion question;
+    question.settings = asked["settings"].cast<Settings>();
+    question.picks = asked["picks"].cast<Picks>();
+    question.measured = asked["measured"].cast<std::vector<std::string>>();
+    question.noise = asked["noise"].cast<double>();
+    question.advise = asked["advise"].cast<bool>();
+    return question;
+}
+
+std::unique_ptr<AnswerJob> diagnose_question(const py::dict& asked, std::string text,
+                                             Objects objects, std::size_t jobs, py::object find) {
+    DiagnoseQuestion question = diagnosis_from(asked);
+    question.scenario = scenario_text(asked["file"].cast<std::string>(), std::move(text),
+                                      std::move(objects), methods_of_python(std::move(find)));
+    return begin_diagnosing(std::move(question), {jobs, 1});
+}
+
 // --- the command line ---
 
 int main_of_module(const std::vector<std::string>& arguments, py::object find) {
@@ -262,6 +280,8 @@ void define_calls(py::module_& module) {
                "cache"_a, "find"_a, "Begins to solve.");
     module.def("calibrate", &calibrate_question, "question"_a, "text"_a, "objects"_a, "jobs"_a,
                "date"_a, "find"_a, "Begins to calibrate.");
+    module.def("diagnose", &diagnose_question, "question"_a, "text"_a, "objects"_a, "jobs"_a,
+               "find"_a, "Begins to diagnose.");
     module.def("text_of_file", &text_of_file, "file"_a, "Returns the text of a scenario file.");
     module.def(
         "lists", [] { return pyjson::from_json(tables_of_names()); },

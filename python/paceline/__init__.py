@@ -19,7 +19,7 @@ from ._errors import Interrupted, OutputError, ScenarioError, ScenarioWarning  #
 from ._load import load  # noqa: E402
 from ._method import Method, MethodError, algorithm  # noqa: E402
 from ._questions import (  # noqa: E402
-    Calibration, Check, Explanation, Solution, calibrate, check, explain, list_text, lists, schema, solve,
+    Calibration, Check, Diagnosis, Explanation, Solution, calibrate, check, diagnose, explain, list_text, lists, schema, solve,
 )
 from ._run import check_method, run  # noqa: E402
 from ._study import Point, Points, Study  # noqa: E402
@@ -27,8 +27,8 @@ from ._values import NoValues  # noqa: E402
 from ._worker import Channel, Exchange, Letter, Operation, Started, Tensor, Vector, Worker  # noqa: E402
 
 __all__ = [
-    "Calibration", "Channel", "Check", "Exchange", "Explanation", "Interrupted", "Letter", "Method", "MethodError", "NoValues",
+    "Calibration", "Channel", "Check", "Diagnosis", "Exchange", "Explanation", "Interrupted", "Letter", "Method", "MethodError", "NoValues",
     "Operation", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning", "Solution", "Started", "Study", "Tensor",
-    "Vector", "Worker", "__version__", "algorithm", "calibrate", "check", "check_method", "explain", "list_text", "lists", "load", "power", "run",
-    "schema", "solve",
+    "Vector", "Worker", "__version__", "algorithm", "calibrate", "check", "check_method", "diagnose", "explain", "list_text", "lists",
+    "load", "power", "run", "schema", "solve",
 ]

@@ -1,4 +1,4 @@
-"""The questions of the command line: check, explain, solve, calibrate, list."""
+"""The questions of the command line: check, explain, solve, calibrate, diagnose, list."""
 
 from __future__ import annotations
 
@@ -163,6 +163,38 @@ class Calibration:
         return f"<pre>{html.escape(self.text)}</pre>"
 
 
+@dataclass(frozen=True)
+class Diagnosis:
+    """Which single cause explains measured numbers. ``str()`` is the text of `paceline diagnose`.
+
+    Attributes:
+        text: the numbers, the causes, the measurement that tells them apart, and what helps, for people.
+        data: the same as a structure, as `paceline diagnose --json` prints it (docs/how-to/diagnose.md).
+    """
+
+    text: str
+    data: dict[str, Any] = field(repr=False)
+
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        """What explains the numbers, the most plausible first: "name", "share", "either" (the causes, with the "patch" of the
+        scenario that each of them is) and "advice". Empty if nothing does."""
+        return list(self.data["answers"])
+
+    @property
+    def next(self) -> dict[str, Any] | None:
+        """The measurement that would tell answers apart: "what", "measured" (as `measured` takes it, without the number),
+        "expected" by answer. None if nothing that was tried tells."""
+        found: dict[str, Any] | None = self.data["next"]
+        return found
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+
 def _is_testbed(name: str) -> bool:
     try:
         with open(name, encoding="utf-8") as stream:
@@ -278,6 +310,33 @@ def calibrate(scenario: Scenario, rows: Any, free: str | Sequence[str] | Mapping
     except ScenarioError as error:
         raise made.at_its_place(error) from None
     return Calibration(text, json.loads(data), tuple(notes))
+
+
+def diagnose(scenario: Scenario, measured: str | Sequence[str], *, overrides: Overrides | None = None, pick: Picks = (),
+             noise: float = 0.05, advise: bool = True, jobs: int | None = None) -> Diagnosis:
+    """Tells which single cause explains measured numbers, what would tell causes apart, and what helps under each.
+
+    Args:
+        scenario, overrides, pick: as in `paceline.run`; they leave one point.
+        measured: what was measured, a text for each number: "step=4s", "nodes=1:step=520ms", "throughput=120",
+            "all-reduce=256MiB:nodes=2:step=1s" (docs/how-to/diagnose.md).
+        noise: of a measured number, relative, from 0.001 to 0.5.
+        advise: also simulate what helps.
+        jobs: points that run side by side. Default: the cores.
+
+    Raises ScenarioError.
+    """
+    asked: dict[str, Any] = {
+        "measured": arguments.texts(measured, "measured"), "noise": arguments.number(noise, "noise", 1e-3, 0.5),
+        "advise": arguments.flag(advise, "advise")}
+    side_by_side = positive(jobs, "jobs")
+    made = read_input(scenario, overrides, pick)
+    question = {**asked, "file": made.file, "settings": made.settings, "picks": made.picks}
+    try:
+        text, data, _ = answer(_engine.diagnose(question, made.text, made.objects, side_by_side, made.find))
+    except ScenarioError as error:
+        raise made.at_its_place(error) from None
+    return Diagnosis(text, json.loads(data))
 
 
 def _measured(rows: Any) -> list[tuple[str, str | None]]:

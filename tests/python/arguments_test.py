@@ -52,6 +52,7 @@ def calls(study, tmp_path):
                                    "grid": 2}),
         "calibrate": (paceline.calibrate, {"scenario": ring(), "rows": [{"nodes": 4, "step_time_s": 0.022}],
                                            "free": {"cluster.fabric.link.bandwidth": ("500Mbps", "2Gbps")}}),
+        "diagnose": (paceline.diagnose, {"scenario": ring(), "measured": ["step=30ms"], "advise": False}),
         "load": (paceline.load, {"folder": folder}),
         "list_text": (paceline.list_text, {"name": "links"}),
         "csv": (study.csv, {"name": "results"}),
@@ -75,7 +76,7 @@ def test_every_public_call_is_here(study, tmp_path):
     assert public | methods == set(calls(study, tmp_path))
 
 
-@pytest.mark.parametrize("name", ["run", "check", "explain", "solve", "calibrate", "load", "list_text", "csv", "plot", "save", "model"])
+@pytest.mark.parametrize("name", ["run", "check", "explain", "solve", "calibrate", "diagnose", "load", "list_text", "csv", "plot", "save", "model"])
 @pytest.mark.filterwarnings("ignore")
 def test_whatever_stands_in_an_argument_is_read_or_refused_by_its_name(name, study, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

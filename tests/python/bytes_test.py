@@ -81,6 +81,29 @@ def test_the_module_is_the_command_line(command, tmp_path):
     assert tables_in(tmp_path / "one") == tables_in(tmp_path / "two")
 
 
+def test_a_diagnosis_is_that_of_the_command_line_and_its_patch_gives_the_number(command, tmp_path):
+    """A ring at a fifth of its bandwidth."""
+    slow = ring_step_s(4, bandwidth=0.2e9)
+    found = paceline.diagnose(ring(), f"step={slow}", jobs=1)
+    assert found.answers[0]["either"][0]["causes"][0]["cause"] == "bandwidth"
+    assert found.answers[0]["either"][0]["causes"][0]["number"] == pytest.approx(0.2e9, rel=0.02)
+    run = paceline.run(ring(), overrides_of(found.answers[0]["either"][0]["patch"]))
+    assert run.points[0].metrics["step_time_s"] == pytest.approx(slow, rel=0.02)
+    assert str(found) == found.text and "bandwidth of the links" in found._repr_html_()
+    (tmp_path / "s.json").write_text(json.dumps(ring()))
+    done = command("diagnose", "s.json", "--measured", f"step={slow}", "--json")
+    assert done.returncode == 0
+    printed = json.loads(done.stdout)
+    assert printed["answers"] == found.answers and printed["next"] == found.next
+
+
+def overrides_of(patch, path=""):
+    """Returns the leaves of a merge patch as overrides."""
+    if not isinstance(patch, dict):
+        return {path[1:]: patch}
+    return {where: value for key, one in patch.items() for where, value in overrides_of(one, f"{path}.{key}").items()}
+
+
 def test_a_calibration_is_that_of_the_command_line_and_stands_in_place_of_its_file(command, tmp_path):
     """Steps of a ring at another bandwidth give it back."""
     wanted, path = 2.5e9, "cluster.fabric.link.bandwidth"

@@ -14,6 +14,8 @@ solution = paceline.solve("s.json", {"cluster.nodes": (2, 8)}, "speedup", 3.0)
 calibration: paceline.Calibration = paceline.calibrate(
     "s.json", [{"nodes": 8, "step_time_s": 0.2}], {"cluster.fabric.link.bandwidth": ("1Gbps", "40Gbps")}, noise=0.02)
 constants: list[str] = [constant["path"] for constant in calibration.constants]
+diagnosis: paceline.Diagnosis = paceline.diagnose("s.json", ["nodes=1:step=0.5s", "step=4s"], noise=0.1)
+causes: list[str] = [one["name"] for one in diagnosis.answers]
 value: str | None = solution.value
 warned: tuple[str, ...] = paceline.check("s.json").warnings
 names: list[str] = [entry["name"] for entry in paceline.lists()["algorithms"]]

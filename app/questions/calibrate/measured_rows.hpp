@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/questions/calibrate/measured_collectives.hpp"
+#include "app/questions/calibrate/measured_points.hpp"
 #include "app/scenario/study.hpp"
 
 namespace paceline {
@@ -43,22 +43,6 @@ struct MeasuredRow {
     bool of_a_collective =
         false;  // it is another workload: constants of the scenario's are not its
 };
-
-/// The scenario that rows are about, as the command line has changed it.
-struct MeasuredScenario {
-    const ScenarioText& scenario;
-    const Settings& settings;
-    const Picks& picks;
-};
-
-/// Returns the point that the scenario describes, as JSON: axes that still have several values are
-/// left out. Throws ConfigError.
-Json base_of(const MeasuredScenario& about);
-
-/// Returns the scenario of one collective on this cluster, for one step. `machines` and `ranks` are
-/// empty where the cluster's own numbers hold. Throws ConfigError if the ranks do not fill the
-/// machines.
-Json collective_scenario(const Json& base, const MeasuredCollective& measured);
 
 /// Appends what was left out, and why, to `notes`. Throws ConfigError.
 std::vector<MeasuredRow> read_measured_rows(const MeasuredFile& file, const MeasuredScenario& about,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,45 +17,6 @@ namespace {
 
 constexpr double step = 1e-3;  // of the cube's side
 
-struct Trial {
-    std::string what;
-    Json scenario;
-    bool is_a_collective = false;
-};
-
-void add_collectives(const Json& base, int nodes, std::vector<Trial>& trials) {
-    struct Shape {
-        const char* operation;
-        const char* words;
-        int machines;
-    };
-    std::vector<Shape> shapes{{"send", "a message of {} to another machine", 2},
-                              {"all-reduce", "an all-reduce of {} on {} nodes", 2}};
-    if (nodes > 2) shapes.push_back({"all-reduce", "an all-reduce of {} on {} nodes", nodes});
-    for (const Shape& shape : shapes)
-        for (const std::int64_t bytes : {std::int64_t{8}, std::int64_t{64} << 10U,
-                                         std::int64_t{4} << 20U, std::int64_t{256} << 20U}) {
-            const std::string size = to_string(Bytes{bytes});
-            trials.push_back({fmt::format(fmt::runtime(shape.words), size, shape.machines),
-                              collective_scenario(base, {"", shape.operation, bytes, std::nullopt,
-                                                         shape.machines, 1}),
-                              true});
-        }
-}
-
-void add_steps(const Json& base, int nodes, std::vector<Trial>& trials) {
-    const auto algorithm = base.find("algorithm");
-    if (algorithm == base.end() || !algorithm->is_object() ||
-        algorithm->value("kind", "") == "collective" || base["cluster"].contains("devices"))
-        return;
-    for (const int count : std::set{1, 2, nodes}) {
-        Json scenario = base;
-        scenario["cluster"]["nodes"] = count;
-        trials.push_back({fmt::format("the step on {} node{}", count, count == 1 ? "" : "s"),
-                          std::move(scenario)});
-    }
-}
-
 // Returns the points of a trial: at the fit, and with each constant moved both ways. Empty if one
 // is refused.
 std::vector<Candidate> candidates_of(const Trial& trial, const ScenarioText& text, const Fit& fit,
@@ -63,7 +24,7 @@ std::vector<Candidate> candidates_of(const Trial& trial, const ScenarioText& tex
     std::vector<Candidate> all;
     try {
         const Point whole =
-            read_whole_periods({text.file, trial.scenario.dump(), text.sources}, {}, {});
+            read_whole_periods({text.file, trial.scenario->dump(), text.sources}, {}, {});
         const Json resolved = Json::parse(whole.resolved);
         const auto add = [&](const Eigen::VectorXd& place) {
             Json scenario = resolved;
@@ -99,9 +60,8 @@ std::vector<PossibleMeasurement> possible_measurements(const CalibrationQuestion
                                                        const PutConstants& put,
                                                        AskedPoints& points) {
     const int nodes = base["cluster"].value("nodes", 2);
-    std::vector<Trial> trials;
-    add_collectives(base, nodes, trials);
-    add_steps(base, nodes, trials);
+    std::vector<Trial> trials = collective_trials(base, nodes);
+    std::ranges::move(step_trials(base, nodes), std::back_inserter(trials));
     std::vector<std::vector<Candidate>> candidates;
     std::vector<Candidate> together;
     for (const Trial& trial : trials) {

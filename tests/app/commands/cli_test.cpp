@@ -687,7 +687,7 @@ TEST_CASE("command line: every command has its section in the docs' list of comm
         CHECK(contains(page, "$P " + (*i)[1].str()));
         ++commands;
     }
-    CHECK(commands == 11);
+    CHECK(commands == 12);
 }
 
 TEST_CASE("command line: a refused scenario leaves old results as they were") {
