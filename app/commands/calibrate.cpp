@@ -108,7 +108,7 @@ int calibrate_and_tell(const CalibrateArguments& arguments) {
     Interruption interruption;  // must precede any other thread
     if (!arguments.out.empty()) refuse_another_file(arguments.out);
     CalibrationQuestion question = question_of(arguments);
-    try {
+    return exit_code_of_question(interruption, "stopped; nothing is written", [&] {
         std::optional<StatusLine> status(arguments.quiet);
         question.tell = [&status](const std::string& line) { status->tell(line); };
         const Calibration found =
@@ -124,13 +124,7 @@ int calibrate_and_tell(const CalibrateArguments& arguments) {
                 : fmt::format("scenarios name it: \"cluster\": {{\"testbed\": \"{}\", ...}}",
                               arguments.out));
         return done;
-    } catch (const OutputError& error) {
-        ConsoleLog().fail(error.what());
-        return wrong_input;
-    } catch (const SearchStopped&) {
-        ConsoleLog().note("stopped; nothing is written");
-        return 128 + interruption.signal();
-    }
+    });
 }
 
 }  // namespace

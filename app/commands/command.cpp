@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "app/commands/console_log.hpp"
+#include "app/host/output.hpp"
+#include "app/questions/solve_points.hpp"
 #include "app/study/study_file.hpp"
 
 namespace paceline {
@@ -45,6 +48,19 @@ StudyOptions options_of_question(int jobs, Interruption& interruption) {
     options.stop = interruption.token();
     options.begins = [&interruption] { interruption.hold(); };
     return options;
+}
+
+int exit_code_of_question(const Interruption& interruption, std::string_view if_stopped,
+                          const std::function<int()>& answer) {
+    try {
+        return answer();
+    } catch (const OutputError& error) {
+        ConsoleLog().fail(error.what());
+        return wrong_input;
+    } catch (const SearchStopped&) {
+        ConsoleLog().note(std::string(if_stopped));
+        return 128 + interruption.signal();
+    }
 }
 
 std::string command_text(const CLI::App& parser) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -40,6 +41,10 @@ std::string command_text(const CLI::App& parser);
 /// Returns the options of the points that a question asks for: so many side by side (0: as many as
 /// there are cores), until it is interrupted.
 StudyOptions options_of_question(int jobs, Interruption& interruption);
+
+/// Returns the exit code of an answer. Says what ended it instead; of a stop, `if_stopped`.
+int exit_code_of_question(const Interruption& interruption, std::string_view if_stopped,
+                          const std::function<int()>& answer);
 
 /// Refuses an empty text, which would name the current folder or none.
 CLI::Validator names_something();

@@ -31,18 +31,12 @@ int diagnose_and_tell(const DiagnoseArguments& arguments) {
     DiagnoseQuestion question{arguments.scenario.open(), arguments.scenario.settings,
                               arguments.scenario.picks,  arguments.measured,
                               arguments.noise,           !arguments.no_advice};
-    try {
+    return exit_code_of_question(interruption, "stopped", [&] {
         const Diagnosis found =
             diagnose(question, concurrently(options_of_question(arguments.jobs, interruption)));
         print(stdout, arguments.json ? diagnosis_json(found) : diagnosis_text(found));
         return found.answers.empty() ? point_failed : done;
-    } catch (const OutputError& error) {
-        ConsoleLog().fail(error.what());
-        return wrong_input;
-    } catch (const SearchStopped&) {
-        ConsoleLog().note("stopped");
-        return 128 + interruption.signal();
-    }
+    });
 }
 
 }  // namespace

@@ -123,19 +123,15 @@ int solve_and_tell(const SolveArguments& arguments) {
     Interruption interruption;  // must precede any other thread
     const SolveQuestion question = question_of(arguments);
     const ScenarioText scenario = arguments.scenario.open();
-    try {
-        return answer(arguments, question, scenario,
-                      concurrently(options_of(arguments, interruption)));
-    } catch (const OutputError& error) {
-        ConsoleLog().fail(error.what());
-        return wrong_input;
-    } catch (const SearchStopped&) {
-        ConsoleLog().note(
-            fmt::format("stopped; points that have finished are kept in {}, and the same command "
-                        "goes on from there",
-                        cache_folder(arguments).string()));
-        return 128 + interruption.signal();
-    }
+    return exit_code_of_question(
+        interruption,
+        fmt::format("stopped; points that have finished are kept in {}, and the same command "
+                    "goes on from there",
+                    cache_folder(arguments).string()),
+        [&] {
+            return answer(arguments, question, scenario,
+                          concurrently(options_of(arguments, interruption)));
+        });
 }
 
 void add_question(CLI::App& parser, SolveQuestion& question) {

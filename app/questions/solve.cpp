@@ -149,23 +149,7 @@ class Comparison {
 
     std::vector<Sides> sides(const std::vector<double>& values,
                              std::map<double, std::string>& why_gap) {
-        const std::vector<Candidate> all = candidates(values);
-        points_.run(all);
-        std::vector<Sides> sides;
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const Candidate* theirs = has_other() ? &all[values.size() + i] : nullptr;
-            Sides& at = sides.emplace_back();
-            at.left = points_.column(all[i]);
-            at.right = theirs != nullptr ? points_.column(*theirs) : question_.equals;
-            if (at.right) *at.right *= question_.times;
-            std::string why = points_.why_empty(all[i]);
-            if (why.empty() && theirs != nullptr) {
-                why = points_.why_empty(*theirs);
-                if (!why.empty()) why.insert(0, "the other: ");
-            }
-            if (!why.empty()) why_gap[values[i]] = why;
-        }
-        return sides;
+        return sides_of(candidates(values), values, why_gap);
     }
 
     // Returns whether runs have intervals that the column follows.
@@ -179,8 +163,8 @@ class Comparison {
     // Returns the sides with the left one at an end of its interval, or of that of the ratio.
     std::vector<Sides> sides_at_end(const std::vector<double>& values, bool is_high) {
         std::map<double, std::string> ignored;
-        std::vector<Sides> sides = this->sides(values, ignored);
         const std::vector<Candidate> all = candidates(values);
+        std::vector<Sides> sides = sides_of(all, values, ignored);
         for (std::size_t i = 0; i < values.size(); ++i) {
             const Metrics* const mine = points_.metrics(all[i]);
             const Metrics* const theirs =
@@ -193,8 +177,7 @@ class Comparison {
             const RatioInterval real =
                 theirs == nullptr ? RatioInterval{mine->interval->low, mine->interval->high}
                                   : interval_of_ratio(*mine->interval, *theirs->interval);
-            const double longer = is_high == (follows_ == Follows::time) ? real.high : real.low;
-            *sides[i].left *= follows_ == Follows::time ? longer : 1 / longer;
+            sides[i].left = at_end(*sides[i].left, follows_, real, is_high);
         }
         return sides;
     }
@@ -239,6 +222,28 @@ class Comparison {
     [[nodiscard]] bool has_other() const { return !question_.equals; }
     [[nodiscard]] bool takes(const Subject& subject, double value) const {
         return points_.candidate(subject, value).point.has_value();
+    }
+
+    // Runs the candidates at these values, and returns their sides.
+    std::vector<Sides> sides_of(const std::vector<Candidate>& all,
+                                const std::vector<double>& values,
+                                std::map<double, std::string>& why_gap) {
+        points_.run(all);
+        std::vector<Sides> sides;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const Candidate* theirs = has_other() ? &all[values.size() + i] : nullptr;
+            Sides& at = sides.emplace_back();
+            at.left = points_.column(all[i]);
+            at.right = theirs != nullptr ? points_.column(*theirs) : question_.equals;
+            if (at.right) *at.right *= question_.times;
+            std::string why = points_.why_empty(all[i]);
+            if (why.empty() && theirs != nullptr) {
+                why = points_.why_empty(*theirs);
+                if (!why.empty()) why.insert(0, "the other: ");
+            }
+            if (!why.empty()) why_gap[values[i]] = why;
+        }
+        return sides;
     }
 
     // Returns the points at these values, and then those of the other scenario, if there is one.

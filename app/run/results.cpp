@@ -146,13 +146,16 @@ constexpr auto bounded_columns = std::to_array<Bounded>({
     {"mfu", "mfu_low", "mfu_high", true},
 });
 
+Follows follows(const Bounded& column) {
+    return column.is_rate ? Follows::rate : Follows::time;
+}
+
 // Returns an end of the interval of a column.
 std::optional<double> end_of(const Bounded& column, bool is_high, const Metrics& m) {
     const std::optional<double> value =
         m.interval ? value_in(result_columns, column.name, m) : std::nullopt;
     if (!value) return std::nullopt;
-    if (column.is_rate) return *value / (is_high ? m.interval->low : m.interval->high);
-    return *value * (is_high ? m.interval->high : m.interval->low);
+    return at_end(*value, follows(column), {m.interval->low, m.interval->high}, is_high);
 }
 
 template <std::size_t I, bool IsHigh>
@@ -236,7 +239,12 @@ std::optional<double> column_value(std::string_view name, const Metrics& metrics
 Follows follows_of(std::string_view column) {
     const auto bounded = std::ranges::find(bounded_columns, column, &Bounded::name);
     if (bounded == bounded_columns.end()) return Follows::nothing;
-    return bounded->is_rate ? Follows::rate : Follows::time;
+    return follows(*bounded);
+}
+
+double at_end(double value, Follows follows, const RatioInterval& times, bool is_high) {
+    if (follows == Follows::time) return value * (is_high ? times.high : times.low);
+    return value / (is_high ? times.low : times.high);
 }
 
 std::vector<std::string> point_headers(const std::vector<Axis>& axes) {

@@ -22,6 +22,10 @@ std::optional<double> column_value(std::string_view name, const Metrics& metrics
 enum class Follows { nothing, time, rate };
 Follows follows_of(std::string_view column);
 
+/// Returns an end of what follows times that are multiplied by a factor from `times`. Requires that
+/// it follows them.
+double at_end(double value, Follows follows, const RatioInterval& times, bool is_high);
+
 /// What identifies a row's point: its number, its values on the axes, its algorithm and nodes.
 struct PointName {
     std::size_t number;

@@ -80,9 +80,9 @@ std::string range_of(std::span<const Metrics* const> seeds, const NumberColumn& 
     for (const Metrics* m : seeds) {
         const auto value = column.value(*m);
         if (!value || !m->interval) return "";
-        const bool is_rate = column.follows == Follows::rate;
-        low += *value * (is_rate ? 1 / m->interval->high : m->interval->low);
-        high += *value * (is_rate ? 1 / m->interval->low : m->interval->high);
+        const RatioInterval times{m->interval->low, m->interval->high};
+        low += at_end(*value, column.follows, times, false);
+        high += at_end(*value, column.follows, times, true);
     }
     const auto count = static_cast<double>(seeds.size());
     const auto format = fmt::runtime(column.format);

@@ -27,8 +27,8 @@ from ._values import NoValues  # noqa: E402
 from ._worker import Channel, Exchange, Letter, Operation, Started, Tensor, Vector, Worker  # noqa: E402
 
 __all__ = [
-    "Calibration", "Channel", "Check", "Diagnosis", "Exchange", "Explanation", "Interrupted", "Letter", "Method", "MethodError", "NoValues",
-    "Operation", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning", "Solution", "Started", "Study", "Tensor",
-    "Vector", "Worker", "__version__", "algorithm", "calibrate", "check", "check_method", "diagnose", "explain", "list_text", "lists",
-    "load", "power", "run", "schema", "solve",
+    "Calibration", "Channel", "Check", "Diagnosis", "Exchange", "Explanation", "Interrupted", "Letter", "Method",
+    "MethodError", "NoValues", "Operation", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning", "Solution",
+    "Started", "Study", "Tensor", "Vector", "Worker", "__version__", "algorithm", "calibrate", "check", "check_method",
+    "diagnose", "explain", "list_text", "lists", "load", "power", "run", "schema", "solve",
 ]
