@@ -237,7 +237,7 @@ std::optional<double> column_value(std::string_view name, const Metrics& metrics
 }
 
 Follows follows_of(std::string_view column) {
-    const auto bounded = std::ranges::find(bounded_columns, column, &Bounded::name);
+    const auto* const bounded = std::ranges::find(bounded_columns, column, &Bounded::name);
     if (bounded == bounded_columns.end()) return Follows::nothing;
     return follows(*bounded);
 }
