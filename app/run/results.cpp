@@ -237,9 +237,9 @@ std::optional<double> column_value(std::string_view name, const Metrics& metrics
 }
 
 Follows follows_of(std::string_view column) {
-    const auto* const bounded = std::ranges::find(bounded_columns, column, &Bounded::name);
-    if (bounded == bounded_columns.end()) return Follows::nothing;
-    return follows(*bounded);
+    for (const Bounded& bounded : bounded_columns)
+        if (bounded.name == column) return follows(bounded);
+    return Follows::nothing;
 }
 
 double at_end(double value, Follows follows, const RatioInterval& times, bool is_high) {
