@@ -29,6 +29,7 @@ PRODUCT = ["sim", "topologies", "models", "algorithms", "analysis", "app", "expl
 OTHERS = ["tests", "bench"]
 SCRIPTS = ["analysis/plots", "python/paceline", "tools"]
 EXAMPLES = "examples"  # they use what python/paceline is for
+BINDINGS = "python/bindings"
 SUFFIXES = {".hpp", ".cpp"}
 
 # What the language and other libraries call without a call in our text.
@@ -375,6 +376,9 @@ def faults_of_scripts(root):
                 uses[node.attr] += 1
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 uses[node.value] += 1  # __all__, getattr
+    for file in sorted((root / BINDINGS).rglob("*.cpp")):  # the engine calls by name
+        for name in re.findall(r'\battr\("(\w+)"\)', file.read_text(encoding="utf-8")):
+            uses[name] += 1
     return len(files), [f"{file}:{line}: {name}: nothing calls it" for file, line, name in defined if uses[name] == 0]
 
 

@@ -58,14 +58,15 @@ int main() { return paceline::used_by_main({}); }
 SCRIPT = "import sys\n\n\ndef main():\n    pass\n\n\nif __name__ == '__main__':\n    sys.exit(main())\n"
 
 
-def faults(declared="", defined="", tested="", script="", header=HEADER, source=SOURCE):
+def faults(declared="", defined="", tested="", script="", header=HEADER, source=SOURCE, binding=""):
     """Returns the faults of a small product with a few lines more."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for name, text in {"app/a.hpp": header.replace("int passed_on", declared + "int passed_on"),
                            "app/a.cpp": source.replace("int passed_on", defined + "int passed_on", 1),
-                           "tests/a_test.cpp": tested, "tools/a.py": script + SCRIPT}.items():
-            (root / name).parent.mkdir(exist_ok=True)
+                           "tests/a_test.cpp": tested, "tools/a.py": script + SCRIPT,
+                           "python/bindings/a.cpp": binding}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
         return check_callers.faults_of(root)[1]
 
@@ -132,6 +133,10 @@ class Callers(unittest.TestCase):
     def test_a_function_of_a_script(self):
         self.assert_one(faults(script="def alone():\n    pass\n\n\n"), "tools/a.py:1: alone: nothing calls it")
         self.assertEqual(faults(script="def named():\n    pass\n\n\n__all__ = [\"named\"]\n"), [])
+
+    def test_a_function_that_the_engine_calls_by_name(self):
+        self.assertEqual(faults(script="def told():\n    pass\n\n\n", binding="void f() { object.attr(\"told\")(); }\n"),
+                         faults(binding="void f() { object.attr(\"told\")(); }\n"))
 
     def test_an_exception_holds_only_while_tests_call_it(self):
         named = "Names cable_keys();\n"
