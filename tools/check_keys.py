@@ -55,7 +55,8 @@ PLACES = {
 class Schema:
     def __init__(self, schema):
         self.definitions = schema["definitions"]
-        self.kinds = [self.name(one) for one in self.definitions["algorithm"]["oneOf"]]
+        kinds = [self.name(one) for one in self.definitions["algorithm"]["oneOf"]]
+        self.kinds = [kind for kind in kinds if kind != "own-part"]
 
     @staticmethod
     def name(reference):

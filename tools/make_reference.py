@@ -142,12 +142,16 @@ SECTIONS = [
         ("mixing-in-turn", ["algorithm.mixing.in_turn[]"]),
         ("warm_up", ["algorithm.codec.warm_up"]),
         ("lattice-exchange", ["algorithm.exchange"]),
+        ("own-part", ["algorithm", "algorithm.codec", "workload.model"]),
     ]),
     ("Measuring and stopping", [("training.md#keys", "targets and evaluations")], [
         ("measure", ["measure"]),
         ("stop", ["stop"]),
     ]),
 ]
+
+
+OWN_PART = "#/definitions/own-part"  # stands beside the kinds of a table
 
 
 class Failure(Exception):
@@ -179,12 +183,12 @@ class Schema:
     def may_be_a_name(self, name):
         """Whether a definition is a choice of kinds, or the name of one, which stands for its defaults."""
         parts = self.definitions[name].get("oneOf", [])
-        kinds = [self.kind_of(self.name_of(part["$ref"])) for part in parts if "$ref" in part]
+        kinds = [self.kind_of(self.name_of(part["$ref"])) for part in parts if "$ref" in part and part["$ref"] != OWN_PART]
         return any(set(part["enum"]) == set(kinds) for part in parts if "enum" in part)
 
     def kinds(self, name):
         """Returns the alternatives of a definition; empty if it is not a choice of kinds."""
-        parts = [part.get("$ref") for part in self.definitions[name].get("oneOf", [])]
+        parts = [part.get("$ref") for part in self.definitions[name].get("oneOf", []) if part.get("$ref") != OWN_PART]
         if self.may_be_a_name(name):
             parts = [part for part in parts if part is not None]
         if not parts or None in parts:

@@ -41,6 +41,7 @@ struct Compressor {
     std::int64_t decode = 1;   // passes, per message
     bool lossless = false;     // decoded messages are what was sent, in the wire format
     bool majority = false;     // the aggregate is the vote of signs (exchange/majority_vote.hpp)
+    bool brought = false;      // by the caller; none of the table
     int entry_bits = 0;        // of each entry of a tensor; 0: not all of them are sent alike
     /// For a tensor: the size of a message, how many entries it holds, and the size of an exact sum
     /// of n messages (null: that of one).

@@ -33,6 +33,11 @@ double per_prediction(double sum, const Score& score) {
     return sum / static_cast<double>(score.predictions);
 }
 
+double accuracy_of(const Score& score) {
+    if (score.accuracy) return *score.accuracy;
+    return per_prediction(static_cast<double>(score.correct), score);
+}
+
 }  // namespace
 
 bool Target::holds(const Evaluation& evaluation) const {
@@ -156,8 +161,7 @@ void TrainingLog::evaluate(const std::vector<Vector>& models, double iteration) 
     evaluation.iteration = iteration;
     evaluation.train_loss = per_prediction(train.loss, train);
     evaluation.test_loss = per_prediction(test.loss, test);
-    if (problem_.classifies())
-        evaluation.test_accuracy = per_prediction(static_cast<double>(test.correct), test);
+    if (problem_.classifies()) evaluation.test_accuracy = accuracy_of(test);
     evaluation.consensus_distance = std::sqrt(mean_squared_distance(models, mean));
     if (const auto& minimum = options_.minimum)
         evaluation.relative_error =
@@ -197,8 +201,7 @@ std::optional<LocalAccuracy> TrainingLog::local_accuracy() {
     double accuracy = 0;
     for (std::size_t i = 0; i < models.size(); ++i) {
         if (i == 0 || !models[i].shares_values_with(models[i - 1])) {
-            const Score score = problem_.test_score(models[i].values());
-            accuracy = per_prediction(static_cast<double>(score.correct), score);
+            accuracy = accuracy_of(problem_.test_score(models[i].values()));
         }
         local.mean += accuracy / static_cast<double>(models.size());
         local.least = std::min(local.least, accuracy);

@@ -129,14 +129,14 @@ int calibrate_and_tell(const CalibrateArguments& arguments) {
 
 }  // namespace
 
-Command calibrate_command(CLI::App& program, const FindMethod& methods) {
+Command calibrate_command(CLI::App& program, const OwnParts& own) {
     CLI::App& parser = *program.add_subcommand(
         "calibrate",
         "fit constants of a scenario to what was measured, with intervals, as a testbed that "
         "scenarios can name");
     const auto arguments = std::make_shared<CalibrateArguments>();
     add_scenario_arguments(parser, arguments->scenario);
-    arguments->scenario.methods = methods;
+    arguments->scenario.own = own;
     parser
         .add_option("measured", arguments->measured,
                     "CSV with columns of results.csv and paths, or output of nccl-tests, OSU, "

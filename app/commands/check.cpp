@@ -26,13 +26,13 @@ int check_scenario(const ScenarioArguments& arguments) {
 
 }  // namespace
 
-Command check_command(CLI::App& program, const FindMethod& methods) {
+Command check_command(CLI::App& program, const OwnParts& own) {
     CLI::App& parser =
         *program.add_subcommand("check", "show what would run, or what is wrong and where");
     const auto arguments = std::make_shared<ScenarioArguments>();
     add_scenario_arguments(parser, *arguments);
     add_interval_option(parser, *arguments);
-    arguments->methods = methods;
+    arguments->own = own;
     return {&parser, [arguments] { return check_scenario(*arguments); }};
 }
 

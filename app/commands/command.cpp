@@ -76,7 +76,7 @@ CLI::Validator names_something() {
 }
 
 ScenarioText ScenarioArguments::open() const {
-    return open_scenario(file, methods);
+    return open_scenario(file, own);
 }
 
 void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments) {

@@ -29,7 +29,7 @@ struct ScenarioArguments {
     std::vector<std::string> settings;
     std::vector<std::string> picks;
     bool strict = false;
-    FindMethod methods{};  // that the program brings
+    OwnParts own{};  // that the program brings
 
     /// Opens it. Throws ConfigError.
     [[nodiscard]] ScenarioText open() const;
@@ -53,15 +53,15 @@ void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments);
 /// Adds --interval, which is a setting. Requires that the scenario's arguments have been added.
 void add_interval_option(CLI::App& parser, ScenarioArguments& arguments);
 
-Command run_command(CLI::App& program, const FindMethod& methods);
-Command check_command(CLI::App& program, const FindMethod& methods);
+Command run_command(CLI::App& program, const OwnParts& own);
+Command check_command(CLI::App& program, const OwnParts& own);
 Command list_command(CLI::App& program);
-Command explain_command(CLI::App& program, const FindMethod& methods);
+Command explain_command(CLI::App& program, const OwnParts& own);
 Command plot_command(CLI::App& program);
-Command solve_command(CLI::App& program, const FindMethod& methods);
-Command calibrate_command(CLI::App& program, const FindMethod& methods);
+Command solve_command(CLI::App& program, const OwnParts& own);
+Command calibrate_command(CLI::App& program, const OwnParts& own);
 Command compare_command(CLI::App& program);
-Command diagnose_command(CLI::App& program, const FindMethod& methods);
+Command diagnose_command(CLI::App& program, const OwnParts& own);
 Command explore_command(CLI::App& program);
 Command completion_command(CLI::App& program);
 Command man_command(CLI::App& program);

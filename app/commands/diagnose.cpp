@@ -41,14 +41,14 @@ int diagnose_and_tell(const DiagnoseArguments& arguments) {
 
 }  // namespace
 
-Command diagnose_command(CLI::App& program, const FindMethod& methods) {
+Command diagnose_command(CLI::App& program, const OwnParts& own) {
     CLI::App& parser = *program.add_subcommand(
         "diagnose",
         "tell which single cause explains measured numbers, what would tell causes apart, and what "
         "helps");
     const auto arguments = std::make_shared<DiagnoseArguments>();
     add_scenario_arguments(parser, arguments->scenario);
-    arguments->scenario.methods = methods;
+    arguments->scenario.own = own;
     parser
         .add_option("--measured", arguments->measured,
                     "what was measured: step=4s, nodes=1:step=520ms, throughput=120, "

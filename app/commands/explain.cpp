@@ -63,12 +63,12 @@ int explain(const ExplainArguments& arguments) {
 
 }  // namespace
 
-Command explain_command(CLI::App& program, const FindMethod& methods) {
+Command explain_command(CLI::App& program, const OwnParts& own) {
     CLI::App& parser = *program.add_subcommand(
         "explain", "show where a step's time goes in one point of a study, and what would help");
     const auto arguments = std::make_shared<ExplainArguments>();
     add_scenario_arguments(parser, arguments->scenario);
-    arguments->scenario.methods = methods;
+    arguments->scenario.own = own;
     parser.add_option("--point", arguments->point,
                       "number of the point, as in results.csv (default: the only one)");
     parser

@@ -61,36 +61,35 @@ void refuse_what_is_not_finite(const Command& command) {
 
 struct NamedCommand {
     std::string_view name;
-    Command (*make)(CLI::App& program, const FindMethod& methods);
+    Command (*make)(CLI::App& program, const OwnParts& own);
     bool tells_of_others = false;
 };
 
 // Of commands that read no scenario.
 template <Command (*Make)(CLI::App& program)>
-Command without_methods(CLI::App& program, const FindMethod& /*methods*/) {
+Command without_own(CLI::App& program, const OwnParts& /*own*/) {
     return Make(program);
 }
 
 constexpr std::array all_commands{
     NamedCommand{"run", &run_command},
     NamedCommand{"check", &check_command},
-    NamedCommand{"list", &without_methods<&list_command>},
+    NamedCommand{"list", &without_own<&list_command>},
     NamedCommand{"explain", &explain_command},
-    NamedCommand{"plot", &without_methods<&plot_command>},
+    NamedCommand{"plot", &without_own<&plot_command>},
     NamedCommand{"solve", &solve_command},
     NamedCommand{"calibrate", &calibrate_command},
     NamedCommand{"diagnose", &diagnose_command},
-    NamedCommand{"compare", &without_methods<&compare_command>},
-    NamedCommand{"explore", &without_methods<&explore_command>},
-    NamedCommand{"completion", &without_methods<&completion_command>, true},
-    NamedCommand{"man", &without_methods<&man_command>, true},
+    NamedCommand{"compare", &without_own<&compare_command>},
+    NamedCommand{"explore", &without_own<&explore_command>},
+    NamedCommand{"completion", &without_own<&completion_command>, true},
+    NamedCommand{"man", &without_own<&man_command>, true},
 };
 
 // Makes the parsers that a command line needs, by its first word: making all takes a tenth of the
 // time of a start. Refuses an unknown command, of which the parser would say only that it did not
 // expect it.
-std::vector<Command> make_commands(CLI::App& program, std::string_view first,
-                                   const FindMethod& methods) {
+std::vector<Command> make_commands(CLI::App& program, std::string_view first, const OwnParts& own) {
     const auto* const named = std::ranges::find(all_commands, first, &NamedCommand::name);
     if (named == all_commands.end() && !first.empty() && !first.starts_with('-')) {
         std::vector<std::string_view> names;
@@ -101,17 +100,17 @@ std::vector<Command> make_commands(CLI::App& program, std::string_view first,
     std::vector<Command> commands;
     for (const NamedCommand& command : all_commands)
         if (first != "--version" && (!only_named || &command == named))
-            commands.push_back(command.make(program, methods));
+            commands.push_back(command.make(program, own));
     std::ranges::for_each(commands, &refuse_what_is_not_finite);
     return commands;
 }
 
-int dispatch(int argc, const char* const* argv, const FindMethod& methods) {
+int dispatch(int argc, const char* const* argv, const OwnParts& own) {
     CLI::App program{"paceline: how fast would this training algorithm train on that network?",
                      "paceline"};
     program.set_version_flag("--version", &version_text);
     program.require_subcommand(1);
-    const std::vector<Command> commands = make_commands(program, argc > 1 ? argv[1] : "", methods);
+    const std::vector<Command> commands = make_commands(program, argc > 1 ? argv[1] : "", own);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -129,11 +128,11 @@ int dispatch(int argc, const char* const* argv, const FindMethod& methods) {
 
 }  // namespace
 
-int run_program(int argc, const char* const* argv, const FindMethod& methods) {
+int run_program(int argc, const char* const* argv, const OwnParts& own) {
     prepare_streams();
     const int code = exit_code_of(ConsoleLog(), [&] {
         chosen_isa();
-        return dispatch(argc, argv, methods);
+        return dispatch(argc, argv, own);
     });
     return code_after_printing(code);
 }

@@ -9,7 +9,7 @@ namespace paceline {
 
 /// Does what the command line says, and returns the exit code. It writes to the standard streams,
 /// blocks signals while a study runs, and `plot` replaces the process: call it once, from the
-/// program's only thread. `methods` finds training methods that the caller brings.
-int run_program(int argc, const char* const* argv, const FindMethod& methods = {});
+/// program's only thread. `own` is what the caller brings besides the tables.
+int run_program(int argc, const char* const* argv, const OwnParts& own = {});
 
 }  // namespace paceline

@@ -324,13 +324,13 @@ void add_trace_options(CLI::App& parser, RunArguments& arguments) {
 
 }  // namespace
 
-Command run_command(CLI::App& program, const FindMethod& methods) {
+Command run_command(CLI::App& program, const OwnParts& own) {
     CLI::App& parser = *program.add_subcommand("run", "run the study of a scenario file");
     const auto arguments = std::make_shared<RunArguments>();
     arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
     add_interval_option(parser, arguments->scenario);
-    arguments->scenario.methods = methods;
+    arguments->scenario.own = own;
     parser.add_option("--out", arguments->out, "folder for results (default results/<scenario>)")
         ->check(names_something());
     parser

@@ -159,7 +159,7 @@ void add_question(CLI::App& parser, SolveQuestion& question) {
 
 }  // namespace
 
-Command solve_command(CLI::App& program, const FindMethod& methods) {
+Command solve_command(CLI::App& program, const OwnParts& own) {
     CLI::App& parser = *program.add_subcommand(
         "solve",
         "find the value of one quantity at which a result is what it should be, for a scenario or "
@@ -168,7 +168,7 @@ Command solve_command(CLI::App& program, const FindMethod& methods) {
     arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
     add_interval_option(parser, arguments->scenario);
-    arguments->scenario.methods = methods;
+    arguments->scenario.own = own;
     add_question(parser, arguments->question);
     parser
         .add_option("--scale", arguments->scale,

@@ -1,5 +1,5 @@
-// What a scenario needs from outside: the files that it names, training methods that are not in the
-// table of algorithms, and how much memory there is.
+// What a scenario needs from outside: the files that it names, what its caller brings besides the
+// tables (training methods, problems, codecs, mixings), and how much memory there is.
 //
 // Readers of scenarios open no files themselves. They ask a Sources, a plain struct of functions,
 // which the caller passes in with the scenario's text. app/host/files.hpp gives the one that reads
@@ -27,12 +27,24 @@
 
 namespace paceline {
 
+struct OwnCodec;
 struct OwnMethod;
+struct OwnMixing;
+struct OwnProblem;
 struct Place;
 
-/// Returns the training method that the value at `kind` names (own_method.hpp); null if it names
-/// none. Throws ConfigError.
-using FindMethod = std::function<std::shared_ptr<const OwnMethod>(const Place& kind)>;
+/// Returns what the value at `kind` names; null if it names nothing of this sort. Throws
+/// ConfigError.
+template <class Own>
+using FindOwn = std::function<std::shared_ptr<const Own>(const Place& kind)>;
+
+/// What the caller brings besides the tables (own_parts.hpp). Empty: nothing of this sort.
+struct OwnParts {
+    FindOwn<OwnMethod> method{};
+    FindOwn<OwnProblem> problem{};
+    FindOwn<OwnCodec> codec{};
+    FindOwn<OwnMixing> mixing{};
+};
 
 /// Memory that may still be taken.
 struct AvailableMemory {
@@ -55,7 +67,7 @@ struct Sources {
     /// Returns the memory that data and a cluster may take. Where that is not known, nothing is
     /// refused for its size.
     std::function<AvailableMemory()> available_memory;
-    FindMethod method{};  // empty: whoever reads the scenario brings no methods of its own
+    OwnParts own{};
     std::shared_ptr<ContentCache> cache = std::make_shared<ContentCache>();
 
     /// Returns the memory that there was when this was first asked.

@@ -80,12 +80,13 @@ bool names_own_method(const Json& json, bool is_kind = false) {
 }
 
 KnownOptions options_known_to(const StudyPlan& plan, const Settings& settings) {
-    const bool own =
-        names_own_method(*plan.json) ||
-        std::ranges::any_of(settings, [](const std::string& setting) {
-            return setting.starts_with("algorithm") && setting.find(':') != std::string::npos;
-        });
-    return own && plan.sources.method ? KnownOptions::of_own_methods : KnownOptions::of_the_table;
+    const bool own = names_own_method(*plan.json) ||
+                     std::ranges::any_of(settings, [](const std::string& setting) {
+                         return setting.find("kind") != std::string::npos &&
+                                setting.find(':') != std::string::npos;
+                     });
+    return own && plan.sources.own.method ? KnownOptions::of_own_methods
+                                          : KnownOptions::of_the_table;
 }
 
 // Reads the sweep. Axes with a fault are left out.

@@ -1,6 +1,7 @@
 #include "app/scenario/sweep.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -50,9 +51,12 @@ Fault fault_of_path(const std::string& path, KnownOptions options) {
     Fault fault = path_fault(scenario_schema(), path_in_todays_words(path));
     if (fault.problem.empty() || options == KnownOptions::of_the_table) return fault;
     const std::size_t key = path.rfind('.');
-    const bool of_algorithm =
-        key != std::string::npos && split_path(path.substr(0, key)).back() == "algorithm";
-    return of_algorithm ? Fault{} : fault;
+    if (key == std::string::npos) return fault;
+    constexpr auto parts =
+        std::to_array<std::string_view>({"algorithm", "codec", "mixing", "model"});
+    const auto parent = split_path(path.substr(0, key)).back();
+    const bool of_part = std::ranges::any_of(parts, [&](auto part) { return part == parent; });
+    return of_part ? Fault{} : fault;
 }
 
 // `shown` is the axis as the user wrote it in `file`.

@@ -68,9 +68,9 @@ bool leads_to(std::string_view axis, std::string_view path);
 /// Returns what follows `axis` in `path`. Requires that it leads there.
 std::string_view rest_below(std::string_view axis, std::string_view path);
 
-/// Whose options a path of a scenario may name, besides what is in the schema: with those of
-/// methods of one's own (own_method.hpp), any key of an algorithm. The points' reader then knows
-/// better.
+/// Whose options a path of a scenario may name, besides what is in the schema: with those of parts
+/// of one's own (own_parts.hpp), any key of an algorithm, codec, mixing or model. The points'
+/// reader then knows better.
 enum class KnownOptions : std::uint8_t { of_the_table, of_own_methods };
 
 /// Reads "path=value". A value that is not JSON is taken as a string. Throws ConfigError.

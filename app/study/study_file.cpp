@@ -6,9 +6,9 @@
 
 namespace paceline {
 
-ScenarioText open_scenario(const std::string& file, FindMethod methods) {
+ScenarioText open_scenario(const std::string& file, OwnParts own) {
     Sources sources = files_of_this_machine();
-    sources.method = std::move(methods);
+    sources.own = std::move(own);
     return {file, read_text(file), std::move(sources)};
 }
 

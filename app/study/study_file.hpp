@@ -8,9 +8,9 @@
 
 namespace paceline {
 
-/// Returns the scenario in a file. Files that it names are relative to that file's folder.
-/// `methods` finds those that the caller brings. Throws a ConfigError if the file cannot be read.
-ScenarioText open_scenario(const std::string& file, FindMethod methods = {});
+/// Returns the scenario in a file. Files that it names are relative to that file's folder. `own` is
+/// what the caller brings besides the tables. Throws a ConfigError if the file cannot be read.
+ScenarioText open_scenario(const std::string& file, OwnParts own = {});
 
 /// Reads the study in a file. Throws ConfigError.
 Study read_study(const std::string& file, const Settings& settings, const Picks& picks = {},

@@ -1,4 +1,4 @@
-"""Six methods of training in Python. Each gives the results of the one of that name, in every bit.
+"""Eight methods of training in Python. Each gives the results of the one of that name, in every bit.
 
     import paceline
     from published import decentlam
@@ -77,23 +77,24 @@ async def dgc(self, *, beta=0.9):
 @paceline.algorithm(when_nodes_die="reruns-models", decays_by_itself=True)
 async def diloco(self, *, period=500, outer_rate=0.7, outer_momentum=0.9, beta1=0.9, beta2=0.999, epsilon=1e-8, decay=0.0):
     """DiLoCo (Douillard et al., 2023): AdamW alone, and an outer Nesterov step on what blocks of steps have moved."""
-    x = self.model()
-    anchor, u, m, v = x.copy(), 0.0, 0.0, 0.0
+    x, m, v, k = self.model(), 0.0, 0.0, 0
+    anchor, u = self.shared("anchor", x), self.shared("outer momentum")
     while self.begins_step():
         gamma = self.learning_rate()
         g = await self.gradient(x)
-        k = self.step + 1
+        k += 1
         m = beta1 * m + (1 - beta1) * g
         v = beta2 * v + (1 - beta2) * (g * g)
         m_hat = m * (1 / (1 - paceline.power(beta1, k)))
         v_hat = v * (1 / (1 - paceline.power(beta2, k)))
         x -= gamma * (m_hat / (numpy.sqrt(v_hat) + epsilon) + decay * x)
         await self.update()
-        if k % period == 0:
-            moved = await self.all_reduce(anchor - x)
-            u = outer_momentum * u + moved
-            anchor = anchor - outer_rate * (moved + outer_momentum * u)
-            x[:] = anchor
+        if (self.step + 1) % period == 0:
+            moved = await self.all_reduce(anchor.value - x)
+            if self.updates(self.step // period):  # the first that comes makes the step for all
+                u.value = outer_momentum * u.value + moved
+                anchor.value = anchor.value - outer_rate * (moved + outer_momentum * u.value)
+            x[:] = anchor.value
 
 
 @paceline.algorithm(when_nodes_die="skips", runs_freely=True, decays_by_itself=True)
@@ -152,3 +153,56 @@ async def swarm(self, *, local_steps=1, beta=0.9):
         x += (at - gamma * m) - at
         await self.update()
         left -= 1
+
+
+@paceline.algorithm(when_nodes_die="server-goes-on", runs_freely=True)
+async def ps_async(self, *, beta=0.9):
+    """Asynchronous SGD with a parameter server (Dean et al., NIPS 2012): push a step, wait for the model, go on."""
+    x, version, m = self.shared_model().value, self.updates_done(), 0.0
+    while self.begins_step():
+        gamma = self.learning_rate() / self.workers
+        m = beta * m + await self.gradient(x)
+        await self.post(self.servers[0], gamma * m, number=version)
+        answer = await self.next_letter()
+        x, version = answer.vector, answer.number
+        await self.update()
+
+
+@ps_async.server
+async def serve(self):
+    """Applies each push as it comes, and answers with the model."""
+    model = self.shared_model()
+    while True:
+        push = await self.next_letter()
+        applied = self.updates_done()
+        self.count_staleness(applied - push.number)
+        if self.updates(applied):
+            model.value = model.value - push.vector
+        if self.life(push.sender) == push.life:  # it has not died since
+            await self.post(push.sender, model.value, number=self.updates_done())
+
+
+@paceline.algorithm(when_nodes_die="reruns-replicas")
+async def overlapped(self, *, beta=0.9):
+    """Synchronous SGD whose pieces are averaged, one after another, while backward computes the next ones.
+
+    The scenario's "schedule" says what the pieces are: {"pieces": "tensors", "begin": "beside-backward"}.
+    """
+    model, m = self.shared_model(), self.shared("momentum")
+    mean, complete = self.model().copy(), self.channel()
+
+    async def average(pieces):
+        for _ in pieces:
+            piece, g = await complete.get()
+            piece.of(mean)[:] = await self.all_reduce(g, weight=piece.weight)
+
+    while self.begins_step():
+        backward = self.backward(model.value)
+        averaged = self.start(average(backward.pieces))
+        for piece in backward.pieces:
+            complete.put((piece, await backward.complete(piece)))
+        await averaged
+        if self.updates(self.step):
+            m.value = beta * m.value + mean
+            model.value = model.value - self.learning_rate() * m.value
+        await self.update()

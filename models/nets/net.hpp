@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <Eigen/Core>
@@ -30,6 +31,7 @@ struct Score {
     double loss = 0;
     std::int64_t correct = 0;  // predictions of the right class; 0 for regression
     std::int64_t predictions = 0;
+    std::optional<double> accuracy{};  // of a problem that does not count; of the whole data set
 
     Score& operator+=(const Score& other) {
         loss += other.loss;

@@ -11,7 +11,7 @@
 #include "app/json/config_error.hpp"
 #include "models/data/files/data_error.hpp"
 #include "models/kernels/isa.hpp"
-#include "python/bindings/method.hpp"
+#include "python/bindings/described.hpp"
 #include "python/bindings/reading.hpp"
 #include "sim/engine/check.hpp"
 

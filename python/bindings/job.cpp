@@ -17,7 +17,7 @@ Job::~Job() {
     thread_.request_stop();
     std::optional<pybind11::gil_scoped_release> without;
     if (PyGILState_Check() != 0) without.emplace();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
 }
 
 void Job::do_work(const Work& work, const std::stop_token& stop) {
@@ -33,9 +33,16 @@ void Job::do_work(const Work& work, const std::stop_token& stop) {
 }
 
 bool Job::wait(double seconds) {
-    std::unique_lock lock(mutex_);
-    return ended_.wait_for(lock, std::chrono::duration<double>(seconds),
-                           [this] { return has_ended_; });
+    {
+        std::unique_lock lock(mutex_);
+        if (!ended_.wait_for(lock, std::chrono::duration<double>(seconds),
+                             [this] { return has_ended_; }))
+            return false;
+    }
+    // The thread drops what it holds, objects of Python too, before the interpreter may exit.
+    const std::scoped_lock lock(joining_);
+    if (thread_.joinable()) thread_.join();
+    return true;
 }
 
 void Job::check() const {

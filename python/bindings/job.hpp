@@ -28,7 +28,8 @@ class Job {
     /// Stops the work and waits until it has ended, without the GIL.
     ~Job();
 
-    /// Waits until the work has ended, at most this many seconds. Returns whether it has.
+    /// Waits until the work has ended, at most this many seconds. Returns whether it has. Requires
+    /// that the caller does not hold the GIL.
     bool wait(double seconds);
     /// Asks the work to end soon.
     void stop() { thread_.request_stop(); }
@@ -44,6 +45,7 @@ class Job {
     std::condition_variable ended_;
     bool has_ended_ = false;
     std::exception_ptr failure_;
+    std::mutex joining_;   // of `thread_`
     std::jthread thread_;  // declared last: it uses the others
 };
 

@@ -1,4 +1,4 @@
-// Training methods that are written in Python: how the engine finds and runs them.
+// Training methods that are written in Python: how the engine runs them.
 //
 // A method is an `async def` over a Worker (python/paceline/_worker.py). For each worker, a
 // coroutine of the engine drives one of Python:
@@ -17,23 +17,12 @@
 // side take turns by the GIL, which nobody holds while the engine runs.
 #pragma once
 
-#include <memory>
-#include <string>
-
-#include "app/json/sources.hpp"
+#include "app/scenario/algorithms/own_method.hpp"
 #include "python/bindings/gil.hpp"
 
 namespace paceline::python {
 
-/// A method has failed: what Python raised, as a paceline.MethodError. It is no std::exception, so
-/// a study does not take it for the failure of one point, but ends.
-struct MethodFailed {
-    HeldObject exception;
-};
-
-/// Returns how to find methods by name: by calling `find(kind, file)` of Python, which returns a
-/// paceline._method.Method, or None if the kind names none, or a text that says what is wrong.
-/// `file` is the name of the scenario. Requires the GIL, here but not later.
-FindMethod methods_of_python(py::object find);
+/// Returns the method of a paceline._method.Method. Requires the GIL.
+OwnMethodPtr own_method(const py::object& described);
 
 }  // namespace paceline::python

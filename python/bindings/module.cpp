@@ -22,7 +22,7 @@
 #include "app/run/table.hpp"
 #include "python/bindings/asking.hpp"
 #include "python/bindings/errors.hpp"
-#include "python/bindings/method.hpp"
+#include "python/bindings/own_parts.hpp"
 #include "python/bindings/running.hpp"
 #include "python/bindings/scenario_text.hpp"
 #include "python/bindings/worker_core.hpp"
@@ -65,7 +65,7 @@ std::string resolved(const ReadStudy& read, std::size_t index) {
 std::unique_ptr<ReadJob> read(std::string file, std::string text, Objects objects,
                               Settings settings, Picks picks, int jobs, py::object find) {
     return begin_reading({scenario_text(std::move(file), std::move(text), std::move(objects),
-                                        methods_of_python(std::move(find))),
+                                        parts_of_python(std::move(find))),
                           std::move(settings), std::move(picks), jobs});
 }
 
@@ -113,7 +113,7 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> tensors_of(const 
 std::unique_ptr<AnswerJob> check(std::string file, std::string text, Objects objects,
                                  Settings settings, Picks picks, py::object find) {
     return begin_checking({scenario_text(std::move(file), std::move(text), std::move(objects),
-                                         methods_of_python(std::move(find))),
+                                         parts_of_python(std::move(find))),
                            std::move(settings), std::move(picks)});
 }
 
@@ -144,7 +144,7 @@ std::unique_ptr<AnswerJob> solve_question(const py::dict& asked, std::string tex
                                           const std::string& cache, py::object find) {
     SolveQuestion question = question_from(asked);
     ScenarioText scenario = scenario_text(question.file, std::move(text), std::move(objects),
-                                          methods_of_python(std::move(find)));
+                                          parts_of_python(std::move(find)));
     return begin_solving(std::move(scenario), std::move(question), {jobs, threads}, cache);
 }
 
@@ -166,7 +166,7 @@ std::unique_ptr<AnswerJob> calibrate_question(const py::dict& asked, std::string
                                               py::object find) {
     CalibrationQuestion question = calibration_from(asked);
     question.scenario = scenario_text(asked["file"].cast<std::string>(), std::move(text),
-                                      std::move(objects), methods_of_python(std::move(find)));
+                                      std::move(objects), parts_of_python(std::move(find)));
     return begin_calibrating(std::move(question), {jobs, 1}, std::move(date));
 }
 
@@ -184,19 +184,19 @@ std::unique_ptr<AnswerJob> diagnose_question(const py::dict& asked, std::string 
                                              Objects objects, std::size_t jobs, py::object find) {
     DiagnoseQuestion question = diagnosis_from(asked);
     question.scenario = scenario_text(asked["file"].cast<std::string>(), std::move(text),
-                                      std::move(objects), methods_of_python(std::move(find)));
+                                      std::move(objects), parts_of_python(std::move(find)));
     return begin_diagnosing(std::move(question), {jobs, 1});
 }
 
 // --- the command line ---
 
 int main_of_module(const std::vector<std::string>& arguments, py::object find) {
-    const FindMethod methods = methods_of_python(std::move(find));
+    const OwnParts own = parts_of_python(std::move(find));
     std::vector<const char*> pointers;
     for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
     pointers.push_back(nullptr);
     const py::gil_scoped_release release;
-    return run_program(static_cast<int>(arguments.size()), pointers.data(), methods);
+    return run_program(static_cast<int>(arguments.size()), pointers.data(), own);
 }
 
 void define_jobs(py::module_& module) {

@@ -22,10 +22,9 @@ const std::string* find(const Objects& objects, std::string_view name) {
 
 }  // namespace
 
-ScenarioText scenario_text(std::string file, std::string text, Objects objects,
-                           FindMethod methods) {
+ScenarioText scenario_text(std::string file, std::string text, Objects objects, OwnParts own) {
     Sources sources = files_of_this_machine();
-    sources.method = std::move(methods);
+    sources.own = std::move(own);
     if (!objects.empty()) {
         const auto held = std::make_shared<const Objects>(std::move(objects));
         sources.text = [held, of_file = sources.text](const std::string& name) {

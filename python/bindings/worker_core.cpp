@@ -1,11 +1,12 @@
 #include "python/bindings/worker_core.hpp"
 
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
+
+#include "python/bindings/arrays.hpp"
 
 namespace paceline::python {
 
@@ -27,6 +28,13 @@ VectorExchange& Run::exchange(std::size_t i) {
     return *exchange;
 }
 
+const Run::BackwardPass& Run::begin_backward(Vector x) {
+    std::vector<Piece> pieces = pieces_of(worker_, options_->schedule, options_->codec.leave_out);
+    backward_ = std::make_shared<BackwardPass>(
+        BackwardPass{worker_.backward(std::move(x)), std::move(pieces), backwards_++});
+    return *backward_;
+}
+
 Run::Started::iterator Run::start(Task<Result> task) {
     return started_.insert(started_.end(), worker_.start(std::move(task)));
 }
@@ -39,33 +47,6 @@ Task<Result> Run::await_started(Started::iterator started) {
 }
 
 // --- vectors ---
-
-namespace {
-
-// Returns an array over values, which `owner` keeps.
-py::array_t<double> array_over(const Eigen::VectorXd& values, const py::capsule& owner,
-                               bool writable) {
-    py::array_t<double> array(values.size(), values.data(), owner);
-    if (!writable)
-        py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-    return array;
-}
-
-template <class T>
-py::capsule owner_of(T value) {
-    return {new T(std::move(value)), [](void* owned) { delete static_cast<T*>(owned); }};
-}
-
-using Numbers = py::array_t<double, py::array::c_style | py::array::forcecast>;
-
-Numbers numbers_of(const py::handle& given) {
-    if (py::isinstance<py::array>(given) || PySequence_Check(given.ptr()) != 0)
-        if (Numbers numbers = Numbers::ensure(given)) return numbers;
-    throw std::invalid_argument(fmt::format("a vector is an array of numbers, not {}",
-                                            py::repr(py::type::of(given)).cast<std::string>()));
-}
-
-}  // namespace
 
 Run& WorkerCore::run() const {
     if (run_ == nullptr)
@@ -119,12 +100,8 @@ Vector WorkerCore::vector_from(const py::handle& given) {
         return Vector(layout_of(given.attr("size").cast<std::int64_t>()));
     }
     const Numbers numbers = numbers_of(given);
-    Eigen::VectorXd values(numbers.size());
-    if (numbers.size() > 0)
-        std::memcpy(values.data(), numbers.data(),
-                    static_cast<std::size_t>(numbers.size()) * sizeof(double));
     LayoutPtr layout = layout_of(numbers.size());
-    return {std::move(layout), std::move(values)};
+    return {std::move(layout), eigen_of(numbers)};
 }
 
 Vector WorkerCore::model_sized_from(const py::handle& given) {

@@ -17,6 +17,8 @@
 
 #include "algorithms/exchange/exchange.hpp"
 #include "algorithms/exchange/exchange_options.hpp"
+#include "algorithms/exchange/piece.hpp"
+#include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "python/bindings/operation.hpp"
 #include "sim/engine/channel.hpp"
@@ -48,6 +50,19 @@ class Run : public std::enable_shared_from_this<Run> {
 
     /// Returns exchange i, which is made when it is first asked for.
     VectorExchange& exchange(std::size_t i);
+    /// The computation of a gradient that becomes complete piece by piece.
+    struct BackwardPass {
+        Backward backward;
+        std::vector<Piece> pieces;
+        std::size_t number;  // 0, 1, ...
+        bool is_over = false;
+    };
+    using BackwardPassPtr = std::shared_ptr<BackwardPass>;
+
+    /// Begins the gradient at x. Requires that the one before is over.
+    const BackwardPass& begin_backward(Vector x);
+    /// Returns the newest one; null if there is none.
+    [[nodiscard]] const BackwardPassPtr& backward() const { return backward_; }
     /// Returns channel i.
     Channel<HeldObject>& channel(std::size_t i) { return channels_[i]; }
 
@@ -62,13 +77,16 @@ class Run : public std::enable_shared_from_this<Run> {
     SharedValue<ExchangeOptions> options_;
     std::map<std::size_t, std::unique_ptr<VectorExchange>> exchanges_{};
     std::map<std::size_t, Channel<HeldObject>> channels_{};
-    Started started_{};  // coroutine frames, which refer to the members above
+    std::size_t backwards_ = 0;   // that have begun
+    BackwardPassPtr backward_{};  // the newest
+    Started started_{};           // coroutine frames, which refer to the members above
 };
 using RunPtr = std::shared_ptr<Run>;
 
 class WorkerCore {
   public:
-    explicit WorkerCore(bool has_mixing) : has_mixing_(has_mixing) {}
+    /// `servers` are those of the method, behind the workers.
+    WorkerCore(bool has_mixing, int servers) : has_mixing_(has_mixing), servers_(servers) {}
     WorkerCore(const WorkerCore&) = delete;
     WorkerCore& operator=(const WorkerCore&) = delete;
     ~WorkerCore() = default;
@@ -78,6 +96,7 @@ class WorkerCore {
     [[nodiscard]] Worker& worker() const { return run().worker(); }
     [[nodiscard]] bool is_in_use() const { return run_ != nullptr; }
     [[nodiscard]] bool has_mixing() const { return has_mixing_; }
+    [[nodiscard]] int servers() const { return servers_; }
     /// Lets Python use the core, or no more (null). Returns what was before.
     Run* enter(Run* run) { return std::exchange(run_, run); }
 
@@ -123,6 +142,7 @@ class WorkerCore {
     [[nodiscard]] LayoutPtr layout_of(std::int64_t entries);
 
     bool has_mixing_;
+    int servers_;
     Run* run_ = nullptr;              // while code of the method runs
     py::object model_{};              // null: nobody has asked for it
     const double* values_ = nullptr;  // those of `model_`

@@ -8,16 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include <boost/random/bernoulli_distribution.hpp>
-#include <boost/random/uniform_int_distribution.hpp>
-#include <boost/random/uniform_real_distribution.hpp>
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include "algorithms/lives/lives.hpp"
+#include "python/bindings/draws.hpp"
 #include "python/bindings/worker_core.hpp"
-#include "sim/numeric/draws.hpp"
 #include "sim/numeric/elementary.hpp"
 
 namespace paceline::python {
@@ -44,6 +41,15 @@ int rank_of(const WorkerCore& core, int rank) {
     if (rank < 0 || rank >= workers)
         throw std::invalid_argument(
             fmt::format("{} is no worker: there are 0 to {}", rank, workers - 1));
+    return rank;
+}
+
+// Servers get letters, too.
+int receiver_of(const WorkerCore& core, int rank) {
+    const int nodes = core.worker().workers() + core.servers();
+    if (rank < 0 || rank >= nodes)
+        throw std::invalid_argument(
+            fmt::format("{} is no worker or server: there are 0 to {}", rank, nodes - 1));
     return rank;
 }
 
@@ -157,6 +163,20 @@ Task<Result> next_letter(Worker& self, int box) {
     co_return Result(std::move(letter));
 }
 
+Task<Result> next_letter_or_change(Worker& self, int box) {
+    std::optional<Letter> letter = co_await self.mail().next_letter_or_change(box);
+    if (!letter) co_return Result{};
+    co_return Result(*std::move(letter));
+}
+
+Task<Result> complete_piece(Run::BackwardPassPtr pass, std::size_t i) {
+    const Piece& piece = pass->pieces[i];
+    co_await pass->backward.completed(piece.bucket);
+    if (i + 1 == pass->pieces.size()) pass->is_over = true;
+    Vector part = part_of(pass->backward.gradient(), piece);
+    co_return ForPython{std::move(part), true};
+}
+
 Task<Result> next_value(Run& run, std::size_t channel) {
     HeldObject value = co_await run.channel(channel).get();
     co_return Result(std::move(value));
@@ -168,9 +188,17 @@ Task<> serve(RunPtr run, HeldObject coroutine) {
 
 // --- operations ---
 
+void check_backward_is_over(const WorkerCore& core) {
+    const auto& pass = core.run().backward();
+    if (pass != nullptr && !pass->is_over)
+        throw std::invalid_argument(
+            "await the last piece of the gradient before, then begin another");
+}
+
 // The array of the model stands for the model as it is when the operation begins, without a copy:
 // Python gets the values for itself before it goes on (WorkerCore::separate_model).
 OperationPtr gradient_of(WorkerCore& core, const py::handle& x) {
+    check_backward_is_over(core);
     if (core.is_model(x))
         return operation("gradient", [](Run& run) {
             return compute_gradient(run.worker(), run.worker().model());
@@ -223,10 +251,90 @@ OperationPtr post_of(WorkerCore& core, int to, const py::object& v, double numbe
         bytes = weight_of(core.worker(), *letter.vector, weight);
     }
     if (bytes < Bytes{0}) throw std::invalid_argument("a message weighs 0 bytes or more");
-    return operation("post", [to = rank_of(core, to), box = box_of(box), letter = std::move(letter),
-                              bytes](Run& run) mutable {
+    return operation("post", [to = receiver_of(core, to), box = box_of(box),
+                              letter = std::move(letter), bytes](Run& run) mutable {
         return post(run.worker(), to, box, std::move(letter), bytes);
     });
+}
+
+std::size_t begin_backward(WorkerCore& core, const py::handle& x) {
+    check_backward_is_over(core);
+    Vector at = core.model_sized_from(x);
+    Run& run = core.run();
+    std::size_t number = 0;
+    {
+        const py::gil_scoped_release release;
+        number = run.begin_backward(std::move(at)).number;
+    }
+    core.separate_model();
+    return number;
+}
+
+Run::BackwardPassPtr pass_of(const WorkerCore& core, std::size_t number) {
+    const auto& pass = core.run().backward();
+    if (pass == nullptr || pass->number != number)
+        throw std::invalid_argument("this gradient is over: a newer one has begun");
+    return pass;
+}
+
+using PieceForPython = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+
+// Returns offset, entries and weight of each piece.
+std::vector<PieceForPython> pieces_of_backward(const WorkerCore& core, std::size_t number) {
+    std::vector<PieceForPython> pieces;
+    for (const Piece& piece : pass_of(core, number)->pieces)
+        pieces.emplace_back(piece.offset, piece.layout->entries(),
+                            core.worker().wire().weigh(piece.charged->entries()).count);
+    return pieces;
+}
+
+OperationPtr complete_of(const WorkerCore& core, std::size_t number, std::size_t piece) {
+    Run::BackwardPassPtr pass = pass_of(core, number);
+    if (piece >= pass->pieces.size())
+        throw std::invalid_argument(
+            fmt::format("there are {} pieces, and {} is none", pass->pieces.size(), piece));
+    return operation("complete", [pass = std::move(pass), piece](Run& /*run*/) {
+        return complete_piece(pass, piece);
+    });
+}
+
+// --- state that is equal on all workers ---
+
+// Names of methods are apart from those of the engine.
+std::string own_name(const std::string& name) {
+    return "of the method: " + name;
+}
+
+Vector& shared_of(const WorkerCore& core, const std::string& name) {
+    return name.empty() ? core.worker().replicated_model()
+                        : core.worker().replicated(own_name(name));
+}
+
+void make_shared_state(WorkerCore& core, const std::string& name, const py::object& first) {
+    if (first.is_none())
+        (void)shared_of(core, name);
+    else
+        (void)core.worker().replicated(own_name(name), core.vector_from(first));
+}
+
+void set_shared(WorkerCore& core, const std::string& name, const py::handle& given) {
+    Vector& state = shared_of(core, name);
+    Vector value = core.vector_from(given);
+    if (value.entries() != state.entries())
+        throw std::invalid_argument(
+            fmt::format("has {} numbers, and it had {}", value.entries(), state.entries()));
+    state = std::move(value);
+}
+
+bool begins_update(const WorkerCore& core, std::int64_t k) {
+    Worker& self = core.worker();
+    if (k < 0 || (k > self.updates_done() && !self.lives().others_fail()))
+        throw std::invalid_argument(
+            fmt::format("updates are numbered 0, 1, ... without gaps; the next is {}, not {}",
+                        self.updates_done(), k));
+    bool begins = false;
+    self.once(k, [&] { begins = true; });
+    return begins;
 }
 
 // Starts an operation, or a coroutine of Python. The engine goes on with it without the GIL.
@@ -241,27 +349,7 @@ OperationPtr start(WorkerCore& core, std::function<Task<Result>()> make) {
     return operation("start", [started](Run& at) { return at.await_started(started); });
 }
 
-// --- random streams ---
-
-class Draws {
-  public:
-    explicit Draws(RandomStream stream) : stream_(stream) {}
-    std::int64_t integer(std::int64_t low, std::int64_t high) {
-        if (low > high) throw std::invalid_argument("low is above high");
-        const auto width = static_cast<std::size_t>(high - low);
-        boost::random::uniform_int_distribution<std::size_t> any(0, width);
-        return low + static_cast<std::int64_t>(any(stream_));
-    }
-    bool bernoulli(double p) {
-        if (!(p >= 0 && p <= 1)) throw std::invalid_argument("a probability is from 0 to 1");
-        return boost::random::bernoulli_distribution<double>(p)(stream_);
-    }
-    double uniform() { return boost::random::uniform_real_distribution<double>()(stream_); }
-    std::uint32_t bits() { return static_cast<std::uint32_t>(stream_()); }
-
-  private:
-    RandomStream stream_;
-};
+// --- facts ---
 
 using Tensors = std::vector<std::tuple<std::string, std::int64_t, std::vector<std::int64_t>, bool>>;
 
@@ -288,11 +376,25 @@ std::vector<int> neighbors_of(const WorkerCore& core) {
     return core.worker().mixing()->listeners(core.worker().rank());
 }
 
+// Models are evaluated here, and checkpoints taken: by threads that may need the GIL, and of values
+// that Python may write into at once.
+bool begins_step(WorkerCore& core) {
+    Worker& worker = core.worker();
+    bool begins = false;
+    {
+        const py::gil_scoped_release release;
+        begins = worker.begins_step();
+    }
+    core.separate_model();
+    return begins;
+}
+
 using CoreClass = py::class_<WorkerCore, WorkerCorePtr>;
 
 void define_facts(CoreClass& core) {
     core.def("rank", [](const WorkerCore& c) { return c.worker().rank(); })
         .def("workers", [](const WorkerCore& c) { return c.worker().workers(); })
+        .def("servers", &WorkerCore::servers)
         .def("timing_only", [](const WorkerCore& c) { return c.worker().timing_only(); })
         .def("parameters", [](const WorkerCore& c) { return c.worker().model().entries(); })
         .def("tensors", &tensors_of_model)
@@ -300,7 +402,7 @@ void define_facts(CoreClass& core) {
              [](const WorkerCore& c) { return to_seconds(c.worker().simulation().now() - Time{}); })
         .def("step", [](const WorkerCore& c) { return c.worker().step(); })
         .def("epoch", [](const WorkerCore& c) { return c.worker().epoch(); })
-        .def("begins_step", [](WorkerCore& c) { return c.worker().begins_step(); })
+        .def("begins_step", &begins_step)
         .def("learning_rate", [](const WorkerCore& c) { return c.worker().learning_rate(); })
         .def("gradients_left", [](const WorkerCore& c) { return c.worker().gradients_left(); })
         .def("samples",
@@ -310,6 +412,8 @@ void define_facts(CoreClass& core) {
         .def("mixing_row", &row_of_mixing)
         .def("present", [](const WorkerCore& c,
                            int rank) { return c.worker().lives().present(rank_of(c, rank)); })
+        .def("first_step", [](const WorkerCore& c,
+                              int rank) { return c.worker().lives().first_step(rank_of(c, rank)); })
         .def("life", [](const WorkerCore& c,
                         int rank) { return c.worker().lives().life(rank_of(c, rank)); })
         .def("is_known_dead",
@@ -350,13 +454,33 @@ void define_communication(CoreClass& core) {
                      return next_letter(run.worker(), box);
                  });
              })
+        .def("next_letter_or_change",
+             [](const WorkerCore&, int box) {
+                 return operation("next_letter_or_change", [box = box_of(box)](Run& run) {
+                     return next_letter_or_change(run.worker(), box);
+                 });
+             })
         .def("barrier", [](const WorkerCore&) {
             return operation("barrier", [](Run& run) { return barrier(run.worker()); });
         });
 }
 
+void define_state(CoreClass& core) {
+    core.def("make_shared", &make_shared_state)
+        .def("shared_value",
+             [](WorkerCore& c, const std::string& name) {
+                 return c.array_of({shared_of(c, name), false});
+             })
+        .def("set_shared", &set_shared)
+        .def("begins_update", &begins_update)
+        .def("updates_done", [](const WorkerCore& c) { return c.worker().updates_done(); });
+}
+
 void define_work(CoreClass& core) {
     core.def("gradient", &gradient_of)
+        .def("begin_backward", &begin_backward)
+        .def("pieces", &pieces_of_backward)
+        .def("complete", &complete_of)
         .def("update",
              [](const WorkerCore&) {
                  return operation("update", [](Run& run) { return update(run.worker()); });
@@ -408,10 +532,12 @@ void define_worker_core(py::module_& module) {
         .def("integer", &Draws::integer)
         .def("bernoulli", &Draws::bernoulli)
         .def("uniform", &Draws::uniform)
+        .def("normal", &Draws::normal)
         .def("bits", &Draws::bits);
     CoreClass core(module, "WorkerCore", "The engine's side of a Worker.");
     define_facts(core);
     define_communication(core);
+    define_state(core);
     define_work(core);
     module.def(
         "prepare_arrays", [] { (void)py::detail::npy_api::get(); },

@@ -17,18 +17,25 @@ check_processor()
 from ._engine import __version__, power  # noqa: E402
 from ._errors import Interrupted, OutputError, ScenarioError, ScenarioWarning  # noqa: E402
 from ._load import load  # noqa: E402
-from ._method import Method, MethodError, algorithm  # noqa: E402
+from ._exchange import Codec, Mixing, codec, mixing  # noqa: E402
+from ._method import Method, algorithm  # noqa: E402
+from ._own import MethodError  # noqa: E402
+from ._problem import Data, Problem, Samples, problem, torch_problem  # noqa: E402
 from ._questions import (  # noqa: E402
     Calibration, Check, Diagnosis, Explanation, Solution, calibrate, check, diagnose, explain, list_text, lists, schema, solve,
 )
 from ._run import check_method, run  # noqa: E402
 from ._study import Point, Points, Study  # noqa: E402
 from ._values import NoValues  # noqa: E402
-from ._worker import Channel, Exchange, Letter, Operation, Started, Tensor, Vector, Worker  # noqa: E402
+from ._worker import (  # noqa: E402
+    Backward, Channel, Exchange, Letter, Operation, Piece, Shared, Started, Tensor, Vector, Worker,
+)
 
 __all__ = [
-    "Calibration", "Channel", "Check", "Diagnosis", "Exchange", "Explanation", "Interrupted", "Letter", "Method",
-    "MethodError", "NoValues", "Operation", "OutputError", "Point", "Points", "ScenarioError", "ScenarioWarning", "Solution",
-    "Started", "Study", "Tensor", "Vector", "Worker", "__version__", "algorithm", "calibrate", "check", "check_method",
-    "diagnose", "explain", "list_text", "lists", "load", "power", "run", "schema", "solve",
+    "Backward", "Calibration", "Channel", "Check", "Codec", "Data", "Diagnosis", "Exchange", "Explanation",
+    "Interrupted", "Letter", "Method", "MethodError", "Mixing", "NoValues", "Operation", "OutputError", "Piece",
+    "Point", "Points", "Problem", "Samples", "ScenarioError", "ScenarioWarning", "Shared", "Solution", "Started",
+    "Study", "Tensor", "Vector", "Worker", "__version__", "algorithm", "calibrate", "check", "check_method", "codec",
+    "diagnose", "explain", "list_text", "lists", "load", "mixing", "power", "problem", "run", "schema", "solve",
+    "torch_problem",
 ]

@@ -6,7 +6,7 @@ import sys
 import traceback
 
 from . import _engine
-from ._method import MethodError, finder
+from ._own import MethodError, finder
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ import warnings as python_warnings
 from . import _arguments as arguments
 from . import _engine
 from ._errors import Interrupted, ScenarioError, ScenarioWarning, Stopped
-from ._method import MethodError
+from ._own import MethodError
 from ._progress import Bar, answer, wait
 from ._scenario import Input, Overrides, Picks, Scenario, read_input
 from ._study import Study, study_of

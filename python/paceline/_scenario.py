@@ -10,7 +10,8 @@ where                 what
 ``file`` of a trace   an array of shape (rows, 3), a list of such rows, or a DataFrame with the named columns
 ``testbed``           a testbed as a dict, or what `paceline.calibrate` returned
 ``mixing``            a matrix W of shape (workers, workers): row i says what worker i takes from whom
-``kind``              of an algorithm: a method of one's own (`paceline.algorithm`)
+``mixing``            a mixing of one's own (`paceline.mixing`)
+``kind``              a method, problem, codec or mixing of one's own (`paceline.algorithm`, `paceline.problem`, ...)
 any other file        its content, as ``bytes``
 ====================  =====================================================================================
 
@@ -33,7 +34,8 @@ from typing import Any, Union
 from . import _arguments as arguments
 from . import _engine
 from ._errors import ScenarioError, scenario_error
-from ._method import Find, Method, finder
+from ._exchange import Mixing
+from ._own import Find, Own, finder
 
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Overrides = Mapping[str, Any]
@@ -55,12 +57,13 @@ class Input:
     picks: list[str] = field(default_factory=list)  # "axis=label"
     objects: dict[str, bytes] = field(default_factory=dict)  # contents by name
     places: dict[str, str] = field(default_factory=dict)  # name of a content: where the user wrote it
-    methods: dict[str, Method] = field(default_factory=dict)  # by kind
+    parts: dict[str, Own] = field(default_factory=dict)  # of one's own, by kind
+    kinds: dict[int, str] = field(default_factory=dict)  # of parts, by identity
 
     @property
     def find(self) -> Find:
-        """Returns what finds methods in Python for the engine."""
-        return finder(self.methods)
+        """Returns what finds parts of one's own for the engine."""
+        return finder(self.parts)
 
     def at_its_place(self, error: ScenarioError) -> ScenarioError:
         """Returns an error with what is wrong in an object at the place of the object in the scenario."""
@@ -151,7 +154,7 @@ def _refuse_masked(value: Any, path: str, made: Input) -> None:
 
 def _plain_mapping(value: Mapping[Any, Any], path: str, made: Input, level: int) -> dict[str, Any]:
     plain: dict[str, Any] = {}
-    if isinstance(value.get("kind"), Method) and "label" not in value:
+    if isinstance(value.get("kind"), Own) and value["kind"].sort == "method" and "label" not in value:
         plain["label"] = value["kind"].name
     for key, inner in value.items():
         if not isinstance(key, str):
@@ -162,9 +165,13 @@ def _plain_mapping(value: Mapping[Any, Any], path: str, made: Input, level: int)
 
 def _special(value: Any, key: str, path: str, made: Input) -> Any:
     """Returns what stands in the scenario for an object in place of a file or a name; None if the value is none."""
-    if isinstance(value, Method):
-        made.methods[value.kind] = value
-        return value.kind
+    if isinstance(value, Mixing) and key == "mixing":
+        return {"kind": value}
+    if isinstance(value, Own):
+        if id(value) not in made.kinds:  # hashing its source takes a while
+            made.kinds[id(value)] = kind = value.kind
+            made.parts[kind] = value
+        return made.kinds[id(value)]
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _named(bytes(value), key, "", path, made)
     if key == "profile" and isinstance(value, Mapping) and ("transformer" not in value or "name" in value):

@@ -61,16 +61,81 @@ class Letter(NamedTuple):
     Attributes:
         vector: what was sent, an array that can only be read, or None.
         number: a number that was sent with it; it says what the method wants it to.
-        sender: the worker that posted it.
+        sender: the worker or server that posted it.
+        life: the sender's life then (`Worker.life`).
     """
 
     vector: Vector
     number: float
     sender: int
+    life: int
 
 
 def _letter(parts: tuple[Any, ...]) -> Letter:
-    return Letter(parts[0], parts[1], parts[2])
+    return Letter(parts[0], parts[1], parts[2], parts[3])
+
+
+def _letter_if_any(parts: tuple[Any, ...] | None) -> Letter | None:
+    return None if parts is None else _letter(parts)
+
+
+class Piece(NamedTuple):
+    """A piece of a gradient, which backward completes as one: the parameters from `offset` on.
+
+    Attributes:
+        number: 0 is that of the last layers, which is complete first.
+        offset: its first parameter in the model's vector.
+        size: the number of its parameters.
+        weight: what it weighs on the wire, in bytes.
+    """
+
+    number: int
+    offset: int
+    size: int
+    weight: int
+
+    def of(self, vector: Vector) -> Vector:
+        """Returns the part of a vector of the model's size that is this piece, as a view."""
+        return vector[self.offset:self.offset + self.size]
+
+
+class Backward:
+    """The computation of a gradient that becomes complete piece by piece, last layers first (`Worker.backward`).
+
+    The pieces are those of the scenario's "schedule": tensors or buckets. Without one, it is the whole gradient.
+    """
+
+    def __init__(self, core: _engine.WorkerCore, x: Vector) -> None:
+        self._core = core
+        self._number = core.begin_backward(x)
+        self.pieces = [Piece(i, *piece) for i, piece in enumerate(core.pieces(self._number))]
+
+    def complete(self, piece: Piece) -> Operation[Vector]:
+        """Waits until backward has completed a piece, and returns that part of the gradient. Await the last one in each step."""
+        return Operation(self._core, self._core.complete(self._number, piece.number))
+
+
+class Shared:
+    """State that is equal on all workers, and exists once (`Worker.shared`). It survives the deaths of workers.
+
+    Let the first worker that comes to an update make it:
+
+        if self.updates(self.step):
+            state.value = state.value + mean
+    """
+
+    def __init__(self, core: _engine.WorkerCore, name: str) -> None:
+        self._core = core
+        self._name = name
+
+    @property
+    def value(self) -> Vector:
+        """The state as it is now, which can only be read. Set it to a vector of the same size."""
+        return self._core.shared_value(self._name)
+
+    @value.setter
+    def value(self, vector: Vector) -> None:
+        self._core.set_shared(self._name, vector)
 
 
 class Tensor(NamedTuple):
@@ -204,6 +269,26 @@ class Worker:
         return [Tensor(name, offset, tuple(shape), compressible)
                 for name, offset, shape, compressible in self._core.tensors()]
 
+    def shared_model(self) -> Shared:
+        """Returns the model of a method whose workers have one and the same. Evaluations then take it, not `model`."""
+        self._core.make_shared("", None)
+        return Shared(self._core, "")
+
+    def shared(self, name: str, first: Vector = None) -> Shared:
+        """Returns other state that is equal on all workers. It is `first` at first, by default zeros of the model's size."""
+        if not name:
+            raise ValueError("name: state has a name")
+        self._core.make_shared(name, first)
+        return Shared(self._core, name)
+
+    def updates(self, number: int) -> bool:
+        """Returns whether this worker is the first to make update number 0, 1, ... of the shared state: it makes it, for all."""
+        return self._core.begins_update(number)
+
+    def updates_done(self) -> int:
+        """Returns how many updates of the shared state have been made."""
+        return self._core.updates_done()
+
     def samples(self, rank: int) -> float:
         """Returns how many samples a worker trains on; 1 if it is not known."""
         return self._core.samples(rank)
@@ -217,6 +302,10 @@ class Worker:
     def gradient(self, x: Vector) -> Operation[Vector]:
         """Computes the stochastic gradient at x of the next batch; takes the time of a step."""
         return Operation(self._core, self._core.gradient(x))
+
+    def backward(self, x: Vector) -> Backward:
+        """Begins the computation of the gradient at x, whose pieces become complete one by one."""
+        return Backward(self._core, x)
 
     def update(self) -> Operation[None]:
         """Takes the time of the optimizer's work at the end of a step (the workload's "update_time")."""
@@ -271,7 +360,7 @@ class Worker:
 
     def post(self, to: int, vector: Vector = None, *, number: float = 0.0, box: int = 0,
              weight: int | None = None) -> Operation[None]:
-        """Sends a letter to a box of another worker. It is done when the message has left this node.
+        """Sends a letter to a box of another worker or of a server. It is done when the message has left this node.
 
         Letters of one sender to one box arrive in the order of posting. `weight` defaults to that of the vector; without
         one it is 0.
@@ -282,6 +371,15 @@ class Worker:
         """Waits for the next letter in a box and takes it out."""
         return Operation(self._core, self._core.next_letter(box), _letter)
 
+    def next_letter_or_change(self, box: int = 0) -> Operation[Letter | None]:
+        """Does the same, but returns None once a worker dies or joins."""
+        return Operation(self._core, self._core.next_letter_or_change(box), _letter_if_any)
+
+    @property
+    def servers(self) -> range:
+        """Returns the ranks of the method's servers (`Method.server`), which are behind those of the workers."""
+        return range(self.workers, self.workers + self._core.servers())
+
     def present(self, rank: int) -> bool:
         """Returns whether a worker is present. Letters to an absent one are lost."""
         return self._core.present(rank)
@@ -289,6 +387,10 @@ class Worker:
     def life(self, rank: int) -> int:
         """Returns the number of a worker's present life, which grows when it returns. Letters to an earlier life are lost."""
         return self._core.life(rank)
+
+    def first_step(self, rank: int) -> int:
+        """Returns the step in which a worker's present life began."""
+        return self._core.first_step(rank)
 
     def is_known_dead(self, rank: int, life: int) -> bool:
         """Returns whether this worker knows by now that a life of another has ended."""

@@ -47,6 +47,7 @@ void add_kinds(const std::string& list, std::set<std::string>& names) {
     for (const Json& one : scenario_schema().at("definitions").at(list).at("oneOf")) {
         const auto ref = one.at("$ref").get<std::string>();
         const std::string kind = ref.substr(ref.rfind('/') + 1);
+        if (kind == "own-part") continue;
         names.insert(kind + ".kind=" + kind);
     }
 }

@@ -44,9 +44,15 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
     return std::ranges::find(names, name) != names.end();
 }
 
+// Returns whether an alternative is what a caller brings (own_parts.hpp). It is the last of a list.
+bool is_own_part(const Json& one) {
+    return one.contains("$ref") && name_behind(one) == "own-part";
+}
+
 Names kinds_of(const std::string& list) {
     Names kinds;
     for (const Json& one : definition(list).at("oneOf")) {
+        if (is_own_part(one)) continue;
         const Json& kind = definition(name_behind(one)).at("properties").at("kind");
         kinds.push_back(kind.contains("const") ? kind.at("const") : kind.at("enum").front());
     }
@@ -238,10 +244,10 @@ Json Generator::value(const std::string& place, const Json& node) {
         return (*list)[static_cast<std::size_t>(whole(0, static_cast<int>(list->size()) - 1))];
     if (node.value("type", "") == "object") return object(place, node);
     for (const char* alternatives : {"oneOf", "anyOf"})
-        if (const auto list = node.find(alternatives); list != node.end())
-            return value(
-                place,
-                (*list)[static_cast<std::size_t>(whole(0, static_cast<int>(list->size()) - 1))]);
+        if (const auto list = node.find(alternatives); list != node.end()) {
+            const int count = static_cast<int>(list->size()) - (is_own_part(list->back()) ? 1 : 0);
+            return value(place, (*list)[static_cast<std::size_t>(whole(0, count - 1))]);
+        }
     const auto type = node.at("type").get<std::string>();
     if (type == "boolean") return chance(0.5);
     if (type == "number") return number(node);

@@ -69,8 +69,9 @@ def arguments_of(call):
 
 
 def test_every_public_call_is_here(study, tmp_path):
-    public = {name for name in dir(paceline) if name != "algorithm" and not name.startswith("_") and inspect.isfunction(getattr(paceline, name))
-              and inspect.signature(getattr(paceline, name)).parameters}
+    of_parts = ("algorithm", "codec", "mixing", "problem", "torch_problem")  # own_*_test.py has what they refuse
+    public = {name for name in dir(paceline) if name not in of_parts and not name.startswith("_")
+              and inspect.isfunction(getattr(paceline, name)) and inspect.signature(getattr(paceline, name)).parameters}
     methods = {name for cls in (paceline.Study, paceline.Point) for name, one in vars(cls).items()
                if not name.startswith("_") and inspect.isfunction(one)}
     assert public | methods == set(calls(study, tmp_path))

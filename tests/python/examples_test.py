@@ -48,7 +48,7 @@ def test_the_pages_program_runs(tmp_path, monkeypatch, capsys):
     assert names["study"].points[0].models.shape == (4, 9)
 
 
-@pytest.mark.parametrize(("page", "count", "figure"), [("in-a-notebook", 7, "speedup.svg"), ("your-own-method", 5, "seldom.svg")])
+@pytest.mark.parametrize(("page", "count", "figure"), [("in-a-notebook", 7, "speedup.svg"), ("your-own-method", 8, "seldom.svg")])
 def test_the_cells_of_a_how_to_page_print_what_it_shows(page, count, figure, tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)

@@ -93,7 +93,7 @@ def test_what_is_no_method_is_refused_when_it_is_marked():
         @paceline.algorithm
         async def positional(self, momentum):
             pass
-    with pytest.raises(TypeError, match="label is a key that every algorithm has"):
+    with pytest.raises(TypeError, match="label is a key that there is already"):
         @paceline.algorithm
         async def taken(self, *, label=""):
             pass
@@ -379,3 +379,25 @@ def test_a_method_is_explained_and_solved_for():
     asked = {"cluster.fabric.link.bandwidth": ("100Mbps", "10Gbps")}
     assert paceline.solve(scenario, asked, "step_time_s", 0.015).value == \
         paceline.solve(known, asked, "step_time_s", 0.015).value
+
+
+def test_a_checkpoint_has_the_model_as_it_was_when_the_step_began():
+    """Who writes into the model at once, before anything is awaited, does not write into the checkpoint."""
+    def method(waits):
+        @paceline.algorithm
+        async def counts(self):
+            x = self.model()
+            while self.begins_step():
+                if waits:
+                    await self.sleep(0)
+                x += 1.0
+                await self.compute(2e-3)
+        return counts
+
+    failures = {"on_death": "restart", "trace": {"file": numpy.array([[1, 0.0131, 0.015]])}, "detection": "1ms",
+                "checkpoint": {"every": "3ms", "write": "100us", "read": "100us"}}
+    cluster = {**training()["cluster"], "failures": failures}
+    a, b = (paceline.run(with_method(method(waits), lambda **key: training(cluster=cluster, **key)), models=True).points[0]
+            for waits in (False, True))
+    assert a.metrics["deaths"] == 1
+    assert numpy.array_equal(a.models, b.models)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json/own_parts.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -17,6 +18,7 @@ namespace {
 Feature feature_of(const Compressor& compressor) {
     if (compressor.majority) return Feature::majority;
     if (compressor.scaler) return Feature::shared_terngrad;
+    if (compressor.brought) return Feature::top_k;  // its messages do not add up either
     const auto features = exchange_features();
     const auto found = std::ranges::find_if(features, [&](const FeatureEntry& entry) {
         return entry.choice == Choice::codec && entry.name == compressor.name;
@@ -101,6 +103,13 @@ std::optional<Place> place_of(const Place& algorithm, Choice choice) {
     return algorithm.child(key, *found);
 }
 
+// One that the caller brings has the rules of another (feature_of).
+std::string name_of_codec(const FeatureEntry& entry, const Place& algorithm) {
+    if (const auto codec = place_of(algorithm, Choice::codec))
+        if (const auto kind = own_kind_of(*codec)) return as_string(*kind);
+    return std::string(entry.name);
+}
+
 std::string said(const FeatureEntry& entry, const Place& algorithm) {
     switch (entry.choice) {
         case Choice::algorithm:
@@ -108,7 +117,7 @@ std::string said(const FeatureEntry& entry, const Place& algorithm) {
             return fmt::format("the kind \"{}\"",
                                algorithm.json->at("kind").get_ref<const std::string&>());
         case Choice::codec:
-            return fmt::format("the codec \"{}\"", entry.name);
+            return fmt::format("the codec \"{}\"", name_of_codec(entry, algorithm));
         case Choice::aggregation:
             return fmt::format("the aggregation \"{}\"", entry.name);
         case Choice::schedule:

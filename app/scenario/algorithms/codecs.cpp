@@ -15,10 +15,12 @@
 
 #include "algorithms/compression/none.hpp"
 #include "app/json/names.hpp"
+#include "app/json/own_parts.hpp"
 #include "app/json/schema.hpp"
 #include "app/scenario/aggregations/compressors.hpp"
 #include "app/scenario/aggregations/measured_coding.hpp"
 #include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/own_codec.hpp"
 
 namespace paceline {
 
@@ -186,6 +188,20 @@ Codec read_coder(const ObjectReader& read, std::string_view kind, const Algorith
     return codec;
 }
 
+// Reads a codec that the caller brings.
+Codec read_brought_codec(const OwnCodec& own, const Place& place) {
+    std::vector<std::string_view> keys{"kind", "error_feedback", "coding_step", "leave_out"};
+    keys.insert(keys.end(), own.options.begin(), own.options.end());
+    const ObjectReader read(place, keys);
+    Codec codec;
+    codec.coder = own.make(place);
+    codec.error_feedback = true;
+    if (const auto p = read.optional("error_feedback")) codec.error_feedback = as_bool(*p);
+    codec.coding = read_coding(read);
+    if (const auto p = read.optional("leave_out")) codec.leave_out = read_choices(*p);
+    return codec;
+}
+
 }  // namespace
 
 std::span<const CodecEntry> codec_table() {
@@ -204,6 +220,8 @@ Codec read_codec(const Place& place, const AlgorithmInput& in) {
         const Json object{{"kind", std::string(name)}};
         return read_codec({&object, place.file, place.path}, in);
     }
+    if (const auto own = own_part_of(place, &OwnParts::codec, "a codec"))
+        return read_brought_codec(*own, place);
     const Place kind = kind_of(place, "a codec", names);
     const std::string_view name = codec_table()[as_name(kind, "a codec", names)].name;
     check_memory_of_codec(place, name);

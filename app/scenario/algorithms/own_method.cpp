@@ -10,6 +10,7 @@
 
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "app/json/names.hpp"
+#include "app/json/own_parts.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/mixings/mixings.hpp"
@@ -46,6 +47,18 @@ void read_mixing_of_method(const ObjectReader& read, const AlgorithmInput& in,
     choice.meets_everybody = choice.meets_everybody || choice.mixing.meets_everybody;
 }
 
+void read_servers_of_method(const OwnMethod& method, const Place& algorithm,
+                            const AlgorithmInput& in, const ExchangeOptions& exchange,
+                            AlgorithmChoice& choice) {
+    if (in.devices_per_node > 1)
+        algorithm.child("kind", algorithm.json->at("kind"))
+            .refuse("has servers on nodes of their own, which need nodes of one device");
+    if (choice.server_nodes > 0)
+        algorithm.refuse("has servers of its own, and an aggregation with other servers");
+    choice.serve = method.make_server(algorithm, exchange);
+    choice.server_nodes = method.servers;
+}
+
 // What it costs, and how many messages it sends, is known when it has run.
 void leave_costs_open(AlgorithmChoice& choice) {
     choice.contribution = [](const Layout&, std::int64_t, double) { return Bytes{}; };
@@ -57,18 +70,7 @@ void leave_costs_open(AlgorithmChoice& choice) {
 }  // namespace
 
 OwnMethodPtr own_method_of(const Place& algorithm) {
-    if (!algorithm.json->is_object()) return nullptr;
-    const auto found = algorithm.json->find("kind");
-    if (found == algorithm.json->end() || !found->is_string()) return nullptr;
-    const Place kind = algorithm.child("kind", *found);
-    const std::string name = as_string(kind);
-    if (name.find(':') == std::string::npos) return nullptr;
-    if (algorithm.sources != nullptr && algorithm.sources->method)
-        if (OwnMethodPtr method = algorithm.sources->method(kind)) return method;
-    kind.refuse(fmt::format(
-        "\"{}\" is a method in Python, which runs in Python alone: python3 -m paceline run, or "
-        "paceline.run (docs/how-to/your-own-method.md)",
-        name));
+    return own_part_of(algorithm, &OwnParts::method, "a method");
 }
 
 AlgorithmChoice read_own_method(const OwnMethod& method, const Place& algorithm,
@@ -86,6 +88,7 @@ AlgorithmChoice read_own_method(const OwnMethod& method, const Place& algorithm,
     choice.vectors = most_of_a_family;
     static_cast<AlgorithmTraits&>(choice) = method.traits;
     choice.run = method.make(algorithm, exchange);
+    if (method.make_server) read_servers_of_method(method, algorithm, in, exchange, choice);
     const auto label = read.optional("label");
     choice.label = as_string(label ? *label : *read.optional("kind"));
     return choice;

@@ -1,9 +1,6 @@
 // A training method that the caller brings, in place of one of the table of algorithms.
 //
-// The "kind" of such a method has a colon: "my_method.py:dsgd". The reader asks the scenario's
-// Sources for it, as it does for files, so nothing global knows methods, and two studies with
-// methods of their own run side by side. Sources of the program and of the page know none. Then the
-// error says how to run it.
+// The "kind" of such a method has a colon: "my_method.py:dsgd" (app/json/own_parts.hpp).
 //
 // A method has options of its own, and what every method has: a label, an optimizer, a mixing, a
 // wire, and an exchange (codec, aggregation, schedule). Its closed forms are not known, so columns
@@ -27,6 +24,11 @@ struct OwnMethod {
     std::function<std::function<Task<>(Worker&)>(const Place& algorithm,
                                                  const ExchangeOptions& exchange)>
         make;
+    /// The same for each of its servers, if it has any.
+    std::function<std::function<Task<>(Worker&)>(const Place& algorithm,
+                                                 const ExchangeOptions& exchange)>
+        make_server{};
+    int servers = 0;  // on nodes of their own, behind the workers
 };
 using OwnMethodPtr = std::shared_ptr<const OwnMethod>;
 

@@ -10,7 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "app/json/own_parts.hpp"
 #include "app/json/schema.hpp"
+#include "app/scenario/mixings/own_mixing.hpp"
 #include "topologies/mixing/graphs.hpp"
 
 namespace paceline {
@@ -173,6 +175,8 @@ std::span<const MixingEntry> mixing_table() {
 }
 
 MixingChoice read_mixing(const Place& place, int workers, MixingUse use, int per_machine) {
+    if (const auto own = own_part_of(place, &OwnParts::mixing, "a mixing"))
+        return read_own_mixing(*own, place, workers, use);
     const std::vector<std::string_view> names = names_of(mixing_kinds);
     const ObjectReader read(place, definition_keys("mixing"));
     const Place kind = kind_of(place, "a mixing", names);

@@ -15,15 +15,12 @@
 // "max-degree", 1 / (d_max + 1).
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "app/json/object_reader.hpp"
 #include "app/scenario/mixings/explicit_mixing.hpp"
-#include "topologies/mixing/mixing_schedule.hpp"
+#include "app/scenario/mixings/mixing_choice.hpp"
 
 namespace paceline {
 
@@ -33,15 +30,6 @@ struct MixingEntry {
 };
 
 std::span<const MixingEntry> mixing_table();
-
-struct MixingChoice {
-    std::function<MixingSchedule(std::uint64_t seed)> make;  // empty: the algorithm has none
-    std::string name;                                        // such as "torus, lazy"
-    std::string json;                                        // as it is in the scenario
-    int degree = 0;                // how many others a worker sends to at once, on average, at most
-    bool meets_everybody = false;  // over time, every worker meets every other
-    bool may_have_parts = false;   // edges of one's own need not connect all workers
-};
 
 /// Reads "mixing" for this number of workers, `per_machine` of them on each machine. Throws
 /// ConfigError.

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/json/own_parts.hpp"
 #include "app/scenario/workload/device_time.hpp"
 #include "app/scenario/workload/devices.hpp"
+#include "app/scenario/workload/own_problem.hpp"
 #include "app/scenario/workload/profiles.hpp"
 #include "models/precision.hpp"
 #include "models/recomputed_times.hpp"
@@ -222,6 +224,24 @@ ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload)
     return net;
 }
 
+// Reads a net and its data, or a problem that the caller brings.
+void read_model_and_data(const ObjectReader& read, const WorkloadSurroundings& around,
+                         Training& training) {
+    const Place model = read.required("model", "a net");
+    const int workers = around.cluster.workers;
+    if (const auto own = own_part_of(model, &OwnParts::problem, "a problem")) {
+        const auto data = read.optional("data");
+        OwnModel both =
+            read_own_problem(*own, model, data ? &*data : nullptr, workers, around.seed);
+        training.data = std::move(both.data);
+        training.model = std::move(both.model);
+        return;
+    }
+    training.data = read_data(read.required("data", "such as {\"kind\": \"gaussian-mixture\"}"),
+                              workers, around.seed);
+    training.model = read_model(model, training.data.shape);
+}
+
 // Reads the net and its data. The timing is that of the net itself or of the net that it stands in
 // for.
 Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& around,
@@ -232,9 +252,7 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
                 "has no place beside \"model\"; a net that the clock is charged for is named "
                 "in \"stand_in_for\"");
     Training training;
-    training.data = read_data(read.required("data", "such as {\"kind\": \"gaussian-mixture\"}"),
-                              around.cluster.workers, around.seed);
-    training.model = read_model(read.required("model", "a net"), training.data.shape);
+    read_model_and_data(read, around, training);
     if (const auto p = read.optional("sampling"))
         training.sampling = as_choice(*p, "a way to sample", samplings);
     if (!workload.batch)

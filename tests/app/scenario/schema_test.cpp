@@ -111,6 +111,7 @@ std::set<std::string> alternatives(const std::string& definition) {
     for (const Json& one : scenario_schema().at("definitions").at(definition).at("oneOf"))
         if (!one.contains("enum"))
             names.insert(fs::path(one.at("$ref").get<std::string>()).filename().string());
+    names.erase("own-part");  // what a caller brings (own_parts.hpp)
     return names;
 }
 

@@ -28,7 +28,7 @@ Task<> damped(Worker& self, double damping) {
 // A caller's sources, which know one method: DSGD whose steps are "damping" times the rate.
 Sources with_method() {
     Sources sources = in_memory({});
-    sources.method = [](const Place& kind) -> OwnMethodPtr {
+    sources.own.method = [](const Place& kind) -> OwnMethodPtr {
         if (*kind.json != "mine:damped") return nullptr;
         OwnMethod method;
         method.options = {"damping"};
