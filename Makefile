@@ -48,7 +48,7 @@ python: ## build the Python module into build/release/python and run its tests
 	@echo "python: builds the module with preset release, and runs tests/python with Debian's Python"
 	@tools/deps.sh --python
 	@cmake --preset release $(werror) -D PACELINE_PYTHON_MODULE=ON --log-level=NOTICE && \
-		cmake --build build/release --target paceline_python paceline
+		cmake --build build/release --target paceline_python paceline paceline_programs
 	@PYTHONPATH=$(CURDIR)/build/release/python PACELINE_PROGRAM=$(CURDIR)/build/release/paceline \
 		/usr/bin/python3 -B -m pytest -q tests/python
 
