@@ -282,14 +282,44 @@ def test_what_is_no_mixing_is_refused_when_it_is_marked():
                 """Nothing."""
 
 
-@pytest.mark.parametrize(("algorithm", "words"), [
-    ({"kind": "dsgd", "mixing": {"kind": "mine.py:ring"}}, "algorithm.mixing.kind: \"mine.py:ring\" is a mixing in Python"),
-    ({"kind": "sgd", "codec": {"kind": "mine.py:Signs"}}, "algorithm.codec.kind: \"mine.py:Signs\" is a codec in Python"),
+SOURCE = """
+import numpy
+import paceline
+
+@paceline.mixing(period=1)
+def ring(step, nodes, *, own=0.5):
+    beside = numpy.roll(numpy.eye(nodes), 1, axis=1)
+    return own * numpy.eye(nodes) + (1 - own) * (beside + beside.T) / 2
+
+@paceline.codec
+class Signs:
+    def encode(self, v):
+        return v >= 0
+
+    def weigh(self, size):
+        return size / 8
+
+    def decode(self, message):
+        return numpy.where(message, 1.0, -1.0)
+"""
+
+
+@pytest.mark.parametrize(("algorithm", "words", "missing"), [
+    ({"kind": "dsgd", "mixing": {"kind": "mine.py:ring", "own": 0.4}},
+     "algorithm.mixing.kind: \"mine.py:ring\" is a mixing in Python", "has no mixing \"rign\"; it has ring"),
+    ({"kind": "sgd", "codec": {"kind": "mine.py:Signs", "error_feedback": False}},
+     "algorithm.codec.kind: \"mine.py:Signs\" is a codec in Python", "has no codec \"rign\"; it has Signs"),
 ])
-def test_the_program_refuses_parts_in_python_by_name(algorithm, words, command, tmp_path):
+def test_parts_in_files_run_in_python_and_the_program_refuses_them_by_name(algorithm, words, missing, command, tmp_path):
     import json
 
+    (tmp_path / "mine.py").write_text(SOURCE)
     (tmp_path / "s.json").write_text(json.dumps(training(workload=NET, algorithm=algorithm)))
+    assert paceline.run(tmp_path / "s.json").points[0].outcome == "finished"
     refused = command("check", "s.json")
     assert refused.returncode == 2
     assert words in refused.stderr
+    key = "mixing" if "mixing" in algorithm else "codec"
+    with pytest.raises(paceline.ScenarioError) as caught:
+        paceline.check(tmp_path / "s.json", {f"algorithm.{key}.kind": "mine.py:rign"})
+    assert missing in str(caught.value)

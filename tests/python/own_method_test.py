@@ -401,3 +401,92 @@ def test_a_checkpoint_has_the_model_as_it_was_when_the_step_began():
             for waits in (False, True))
     assert a.metrics["deaths"] == 1
     assert numpy.array_equal(a.models, b.models)
+
+
+@paceline.algorithm
+async def hurries(self):
+    while self.begins_step():
+        self.backward(self.model())
+        await self.gradient(self.model())  # here
+
+
+@paceline.algorithm
+async def asks_an_old_one(self):
+    x = self.model()
+    while self.begins_step():
+        old = self.backward(x)
+        await old.complete(old.pieces[-1])
+        new = self.backward(x)
+        await new.complete(new.pieces[-1])
+        await old.complete(old.pieces[0])  # here
+
+
+@paceline.algorithm
+async def skips_updates(self):
+    while self.begins_step():
+        await self.update()
+        self.updates(self.step + 1)  # here
+
+
+@paceline.algorithm
+async def sets_another_size(self):
+    state = self.shared("state")
+    while self.begins_step():
+        state.value = numpy.zeros(3)  # here
+        await self.update()
+
+
+@paceline.algorithm
+async def writes_shared(self):
+    model = self.shared_model()
+    while self.begins_step():
+        model.value += 1.0  # here
+        await self.update()
+
+
+@pytest.mark.parametrize(("method", "words"), [
+    (hurries, "await the last piece of the gradient before, then begin another"),
+    (asks_an_old_one, "this gradient is over: a newer one has begun"),
+    (skips_updates, "updates are numbered 0, 1, ... without gaps; the next is 0, not 1"),
+    (sets_another_size, "has 3 numbers, and it had 15"),
+    (writes_shared, "output array is read-only"),
+])
+def test_pieces_and_shared_state_are_used_as_they_are_meant(method, words):
+    error = failure_of(method)
+    assert words in str(error)
+    assert error.line == line_of(method, "# here")
+
+
+def test_shared_state_has_a_first_value_and_exists_once():
+    @paceline.algorithm
+    async def counts(self):
+        count = self.shared("count", numpy.ones(2))
+        while self.begins_step():
+            await self.barrier()
+            if self.updates(self.step):
+                count.value = count.value + 1
+            assert list(count.value) == [self.step + 2] * 2 and self.updates_done() == self.step + 1
+            await self.barrier()
+
+    assert paceline.run(with_method(counts)).points[0].outcome == "finished"
+    with pytest.raises(paceline.MethodError, match="state has a name"):
+        @paceline.algorithm
+        async def nameless(self):
+            self.shared("")
+        paceline.run(with_method(nameless))
+
+
+def test_without_values_pieces_weigh_what_they_would():
+    @paceline.algorithm
+    async def sizes(self):
+        model = self.shared_model()
+        while self.begins_step():
+            backward = self.backward(model.value)
+            assert [piece.weight for piece in backward.pieces] == [500_000, 500_000]
+            for piece in backward.pieces:
+                assert (await backward.complete(piece)).size == piece.size == 125_000
+            await self.update()
+
+    scenario = ring(workload={"gradient": "1MB", "tensors": 2, "step_time": "10ms"},
+                    algorithm={"kind": sizes, "schedule": {"pieces": "tensors", "begin": "beside-backward"}})
+    assert paceline.run(scenario).points[0].metrics["step_time_s"] == pytest.approx(0.01)

@@ -392,6 +392,7 @@ TEST_CASE("schema: the keys that are scanned are those of the parsed schema, in 
 TEST_CASE("schema: every object is closed, so that a misspelt key is seen while writing") {
     CHECK(scenario_schema().at("additionalProperties") == false);
     for (const auto& [name, definition] : scenario_schema().at("definitions").items()) {
+        if (name == "own-part") continue;  // its options are those of a function in Python
         CAPTURE(name);
         const bool has_properties = definition.contains("properties");
         const auto additional = definition.find("additionalProperties");
