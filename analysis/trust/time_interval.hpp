@@ -27,8 +27,8 @@
 // informed no constant of network or library. `fitted`: a calibration on the machine itself has
 // found them, so the errors are those with such constants, and u is 0.
 //
-// Of a ratio of two times on the same machines, what the models miss is m of what independent errors
-// at the ends of the two intervals would be, with m from validated pairs of methods
+// Of a ratio of two times on the same machines, what the models miss is m times what independent
+// errors at the ends of the two intervals would be, with m from validated pairs of methods
 // (`missed_of_ratio`). Constants are common: s is then the deviation of the difference of the two
 // ln T, draw by draw.
 //

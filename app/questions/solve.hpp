@@ -67,7 +67,7 @@ struct Solution {
     std::size_t kept = 0;            // number of them from an earlier run
 };
 
-/// Where the answer to "which side is larger?" is not sure: the two ends of the interval differ in it.
+/// Where it is not sure which side is larger: the two ends of the interval differ in it.
 struct UnsureRange {
     double first;  // of the values that were looked at
     double last;

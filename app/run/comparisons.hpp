@@ -7,8 +7,8 @@
 // parts. An order is sure if the interval does not contain 1.
 //
 // Points are compared that differ in nothing but the method: the axis "algorithm", and axes that
-// begin with "algorithm." or advance with one of these (but those of cluster and workload). A point without an interval is left out,
-// so without "interval" in "measure" there is nothing to compare.
+// begin with "algorithm." or advance with one of these (but those of cluster and workload). A point
+// without an interval is left out, so without "interval" in "measure" there is nothing to compare.
 #pragma once
 
 #include <optional>

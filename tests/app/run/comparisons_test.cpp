@@ -1,4 +1,4 @@
-// Comparisons of methods on the same machines, by hand, and over a drawn study against the definition.
+// Comparisons of methods on the same machines: by hand, and the laws that they obey.
 #include "app/run/comparisons.hpp"
 
 #include <cmath>
