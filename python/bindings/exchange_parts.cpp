@@ -55,8 +55,7 @@ void apply_codec(const HeldObject& object, std::span<double> x, RandomStream& ra
     with_python([&] {
         const py::array_t<double> values(static_cast<py::ssize_t>(x.size()), x.data());
         py::object draws = py::cast(Draws(random));
-        const Numbers decoded =
-            numbers_of(object_of(object).attr("apply")(std::move(values), draws));
+        const Numbers decoded = numbers_of(object_of(object).attr("apply")(values, draws));
         std::copy(decoded.data(), decoded.data() + x.size(), x.begin());
         random = draws.cast<Draws&>().stream();
     });

@@ -118,9 +118,7 @@ py::object WorkerCore::array_of(ForPython made) {
     if (made.writable) (void)made.vector.writable();
     auto owned = std::make_unique<Vector>(std::move(made.vector));
     const Eigen::VectorXd& values = owned->values();
-    const py::capsule owner(owned.get(), [](void* vector) { delete static_cast<Vector*>(vector); });
-    (void)owned.release();
-    return array_over(values, owner, made.writable);
+    return array_over(values, owner_of(std::move(owned)), made.writable);
 }
 
 py::object WorkerCore::result_for_python(Result result) {

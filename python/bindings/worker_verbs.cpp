@@ -338,7 +338,7 @@ bool begins_update(const WorkerCore& core, std::int64_t k) {
 }
 
 // Starts an operation, or a coroutine of Python. The engine goes on with it without the GIL.
-OperationPtr start(WorkerCore& core, std::function<Task<Result>()> make) {
+OperationPtr start(WorkerCore& core, const std::function<Task<Result>()>& make) {
     Run& run = core.run();
     Run::Started::iterator started;
     {

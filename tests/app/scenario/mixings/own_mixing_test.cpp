@@ -11,6 +11,7 @@
 
 #include "app/json/config_error.hpp"
 #include "app/json/own_parts.hpp"
+#include "app/scenario/mixings/mixings.hpp"
 #include "tests/app/json/in_memory.hpp"
 
 namespace paceline::own_mixing_test {
