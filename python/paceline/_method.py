@@ -37,6 +37,11 @@ class Method(Own):
         self._server: Callable[..., Coroutine[Any, Any, None]] | None = None
         self._options_of_server: tuple[str, ...] = ()
 
+    @overload
+    def server(self, function: F, /) -> F: ...
+    @overload
+    def server(self, /, *, count: int = ...) -> Callable[[F], F]: ...
+
     def server(self, function: Any = None, /, *, count: int = 1) -> Any:
         """Gives the method servers, on nodes of their own behind those of the workers, each of which runs an `async def`.
 

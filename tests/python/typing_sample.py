@@ -37,6 +37,41 @@ async def own(self: paceline.Worker, *, damping: float = 1.0) -> None:
 async def plain(self: paceline.Worker) -> None:
     await self.exchange().aggregate(self.model())
 
+
+@own.server
+async def serve(self: paceline.Worker, *, damping: float = 1.0) -> None:
+    model: paceline.Shared = self.shared_model()
+    push = await self.next_letter_or_change()
+    if push is not None and self.updates(self.updates_done()):
+        model.value = model.value - damping * push.vector
+
+
+@own.server(count=2)
+async def serve_half(self: paceline.Worker) -> None:
+    backward: paceline.Backward = self.backward(self.model())
+    pieces: list[paceline.Piece] = backward.pieces
+    await backward.complete(pieces[0])
+
+
+@paceline.problem
+class Squares:
+    samples = 10
+
+    def start(self) -> list[float]:
+        return [0.0]
+
+    def gradient(self, x: paceline.Vector, batch: paceline.Vector) -> paceline.Vector:
+        return x - batch.mean()
+
+    def loss(self, x: paceline.Vector) -> float:
+        return float(x @ x)
+
+
+@paceline.mixing(period=2)
+def turns(step: int, nodes: int, *, own: float = 0.5) -> list[list[float]]:
+    return [[own] * nodes] * nodes
+
+mixing: paceline.Mixing = turns
 method: paceline.Method = own
 paceline.run({"algorithm": {"kind": plain}})
 try:
