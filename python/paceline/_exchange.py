@@ -12,8 +12,8 @@ from typing import Any, overload
 from . import _engine
 from ._own import MethodError, Own, options_of, place_of, refuse, said
 
-KEYS_OF_EVERY_CODEC = ("kind", "error_feedback", "coding_step", "leave_out", "coding")
-KEYS_OF_EVERY_MIXING = ("kind",)
+KEYS_OF_EVERY_CODEC = ("kind", "label", "error_feedback", "coding_step", "leave_out", "coding")
+KEYS_OF_EVERY_MIXING = ("kind", "label")
 MOST_BYTES = 2**50
 
 
@@ -96,7 +96,7 @@ class CodecObject:
         try:
             with self._lock:
                 return what()
-        except Exception as raised:  # noqa: BLE001 - whatever the user's class does
+        except BaseException as raised:  # noqa: BLE001 - whatever the user's class does
             raise _error_of(self._codec, where, raised) from raised
 
 
@@ -167,7 +167,7 @@ class Mixing(Own):
             w = numpy.asarray(self._made_of(step, workers, **options), dtype=float)
             if w.shape != (workers, workers):
                 raise ValueError(f"returned shape {w.shape}; W of {workers} workers is {workers} x {workers}")
-        except Exception as raised:  # noqa: BLE001 - whatever the user's function does
+        except BaseException as raised:  # noqa: BLE001 - whatever the user's function does
             raise _error_of(self, "", raised, step) from raised
         rows, columns = numpy.nonzero(w)
         found: list[list[tuple[int, float]]] = [[] for _ in range(workers)]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from . import _engine
 from ._own import MethodError, Own, options_of, place_of, refuse, said
 
-KEYS_OF_EVERY_MODEL = ("kind",)
+KEYS_OF_EVERY_MODEL = ("kind", "label")
 
 
 class Samples(NamedTuple):
@@ -144,7 +144,7 @@ class ProblemObject:
         try:
             with self._lock:
                 return what()
-        except Exception as raised:  # noqa: BLE001 - whatever the user's class does
+        except BaseException as raised:  # noqa: BLE001 - whatever the user's class does
             file, line = place_of(raised)
             error = MethodError(f"{self._name}.{where}: {said(raised)}", node, step, -1.0, file, line)
             error.__cause__ = raised

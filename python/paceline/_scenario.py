@@ -10,8 +10,8 @@ where                 what
 ``file`` of a trace   an array of shape (rows, 3), a list of such rows, or a DataFrame with the named columns
 ``testbed``           a testbed as a dict, or what `paceline.calibrate` returned
 ``mixing``            a matrix W of shape (workers, workers): row i says what worker i takes from whom
-``mixing``            a mixing of one's own (`paceline.mixing`)
-``kind``              a method, problem, codec or mixing of one's own (`paceline.algorithm`, `paceline.problem`, ...)
+``kind``              a method, problem, codec or mixing of one's own (`paceline.algorithm`, `paceline.problem`, ...);
+                      without options, it may also stand in place of the object: ``"mixing": mine``
 any other file        its content, as ``bytes``
 ====================  =====================================================================================
 
@@ -34,13 +34,13 @@ from typing import Any, Union
 from . import _arguments as arguments
 from . import _engine
 from ._errors import ScenarioError, scenario_error
-from ._exchange import Mixing
 from ._own import Find, Own, finder
 
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Overrides = Mapping[str, Any]
 Picks = Union[Mapping[str, Any], Iterable[str]]
 
+PLACES = {"method": "algorithm", "problem": "model", "codec": "codec", "mixing": "mixing"}  # of parts of one's own
 BLANKS = " \t\r\n\ufeff"  # before JSON; the last is a byte-order mark
 MOST_LEVELS = 32  # of nesting, as in app/json/json_file.hpp
 ACCESS_COLUMNS = ("time_s", "up_mbps", "down_mbps")
@@ -144,6 +144,9 @@ def _plain(value: Any, path: str, made: Input, level: int = 0) -> Any:
         return _plain(value.tolist(), path, made, level + 1)
     if isinstance(value, (Sequence, range)):
         return [_plain(one, f"{path}[{i}]", made, level + 1) for i, one in enumerate(value)]
+    if callable(value):
+        raise _refuse(made, path, f"{getattr(value, '__name__', 'this')} is not marked: write @paceline.algorithm, @paceline.problem, "
+                                  "@paceline.codec or @paceline.mixing above it")
     raise _refuse(made, path, f"a {type(value).__name__} is nothing that JSON has; give a dict, a list, a text or a number")
 
 
@@ -154,7 +157,7 @@ def _refuse_masked(value: Any, path: str, made: Input) -> None:
 
 def _plain_mapping(value: Mapping[Any, Any], path: str, made: Input, level: int) -> dict[str, Any]:
     plain: dict[str, Any] = {}
-    if isinstance(value.get("kind"), Own) and value["kind"].sort == "method" and "label" not in value:
+    if isinstance(value.get("kind"), Own) and "label" not in value:
         plain["label"] = value["kind"].name
     for key, inner in value.items():
         if not isinstance(key, str):
@@ -165,7 +168,7 @@ def _plain_mapping(value: Mapping[Any, Any], path: str, made: Input, level: int)
 
 def _special(value: Any, key: str, path: str, made: Input) -> Any:
     """Returns what stands in the scenario for an object in place of a file or a name; None if the value is none."""
-    if isinstance(value, Mixing) and key == "mixing":
+    if isinstance(value, Own) and key == PLACES[value.sort]:
         return {"kind": value}
     if isinstance(value, Own):
         if id(value) not in made.kinds:  # hashing its source takes a while

@@ -228,6 +228,18 @@ def test_a_mixing_in_python_serves_a_method_in_python_and_those_that_ask_for_one
         paceline.check(training(workload=NET, algorithm={**swarm, "mixing": circle_anew}))
 
 
+def test_parts_without_options_stand_for_themselves_and_have_their_names_in_a_sweep():
+    study = paceline.run(training(workload=NET, algorithm={"kind": "dsgd", "mixing": circle}, stop={"iterations": 2},
+                                  sweep={"algorithm.mixing": [circle, {"kind": "complete"}, {"kind": one_peer, "give": 0.25}]}))
+    assert [point.values["algorithm.mixing"] for point in study.points] == ["circle", "complete", "one_peer"]
+    study = paceline.run(training(workload=NET, algorithm={"kind": "sgd"}, stop={"iterations": 2},
+                                  sweep={"algorithm.codec": [Largest, "top-k"]}))
+    assert [point.values["algorithm.codec"] for point in study.points] == ["Largest", "top-k"]
+    assert study.points[0].metrics == study.points[1].metrics
+    with pytest.raises(paceline.ScenarioError, match="Signs is not marked: write @paceline.algorithm"):
+        paceline.check(training(workload=NET, algorithm={"kind": "sgd", "codec": {"kind": Signs._made_of}}))
+
+
 def test_a_mixing_of_the_step_averages_as_the_one_of_the_table():
     """Columns that follow from closed forms are empty for a mixing that need not repeat."""
     own, known = (paceline.run(training(workload=NET, algorithm={"kind": "dsgd", "mixing": mixing}), models=True)

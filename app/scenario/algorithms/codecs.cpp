@@ -190,7 +190,8 @@ Codec read_coder(const ObjectReader& read, std::string_view kind, const Algorith
 
 // Reads a codec that the caller brings.
 Codec read_brought_codec(const OwnCodec& own, const Place& place) {
-    std::vector<std::string_view> keys{"kind", "error_feedback", "coding_step", "leave_out"};
+    std::vector<std::string_view> keys{"kind", "label", "error_feedback", "coding_step",
+                                       "leave_out"};
     keys.insert(keys.end(), own.options.begin(), own.options.end());
     const ObjectReader read(place, keys);
     Codec codec;

@@ -1,8 +1,8 @@
 // A codec that the caller brings, in place of one of the table: it encodes tensor by tensor, and
 // its messages do not add up.
 //
-// Besides options of its own, it has those of every compressor: "error_feedback", "coding_step" and
-// "leave_out". Where rules say what goes with what (exchange_rules.hpp), it counts as top-k, whose
+// Besides options of its own, it has a "label", and what every compressor has: "error_feedback",
+// "coding_step" and "leave_out". Where rules say what goes with what (exchange_rules.hpp), it counts as top-k, whose
 // messages do not add up either.
 #pragma once
 

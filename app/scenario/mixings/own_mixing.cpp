@@ -117,7 +117,7 @@ int most_listeners_of(const std::vector<Mixing>& mixings, int workers) {
 }  // namespace
 
 MixingChoice read_own_mixing(const OwnMixing& own, const Place& place, int workers, MixingUse use) {
-    std::vector<std::string_view> keys{"kind"};
+    std::vector<std::string_view> keys{"kind", "label"};
     keys.insert(keys.end(), own.options.begin(), own.options.end());
     const ObjectReader read(place, keys);
     const Place kind = read.required("kind", "a mixing");

@@ -16,7 +16,7 @@
 namespace paceline {
 
 struct OwnMixing {
-    std::vector<std::string> options;  // its keys, besides "kind"
+    std::vector<std::string> options;  // its keys, besides "kind" and "label"
 
     struct Made {
         std::string name;         // for messages

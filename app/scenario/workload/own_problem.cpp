@@ -36,7 +36,7 @@ DataChoice samples_of(const OwnProblem::Made& made, const Place& model, int work
 
 OwnModel read_own_problem(const OwnProblem& own, const Place& model, const Place* data, int workers,
                           std::uint64_t seed) {
-    std::vector<std::string_view> keys{"kind"};
+    std::vector<std::string_view> keys{"kind", "label"};
     keys.insert(keys.end(), own.options.begin(), own.options.end());
     const ObjectReader read(model, keys);
     if (data != nullptr && !own.takes_data)

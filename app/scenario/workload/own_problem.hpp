@@ -18,7 +18,7 @@
 namespace paceline {
 
 struct OwnProblem {
-    std::vector<std::string> options;  // its keys, besides "kind"
+    std::vector<std::string> options;  // its keys, besides "kind" and "label"
     bool takes_data = false;           // the workload has "data" for it
 
     struct Made {

@@ -94,7 +94,7 @@ TEST_CASE("own mixing: a period is checked before anything runs, and other steps
 
 TEST_CASE("own mixing: options are its own, and who brings none says how it runs") {
     CHECK(refusal_of({{"kind", "mine:circle"}, {"rows", 2}}, with_circle(1, 0))
-              .find("known: kind, give") != std::string::npos);
+              .find("known: kind, label, give") != std::string::npos);
     CHECK(refusal_of({{"kind", "mine.py:circle"}}, in_memory({})) ==
           "scenario: mixing.kind: \"mine.py:circle\" is a mixing in Python, which runs in Python "
           "alone: python3 -m paceline run, or paceline.run (docs/how-to/your-own-method.md)");
