@@ -1,4 +1,4 @@
-// The step of Muon: momentum whose matrices are made nearly orthogonal, AdamW for all other tensors.
+// The step of Muon: momentum whose matrices are made nearly orthogonal; AdamW for other tensors.
 //
 //   matrices     m   <-  beta m + (1 - beta) g
 //                u   =   m, or with Nesterov  beta m + (1 - beta) g
