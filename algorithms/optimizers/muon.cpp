@@ -42,13 +42,10 @@ void step_of_matrix(const MuonRule& rule, double gamma, const ConstRows& g, Rows
     if (rule.nesterov) u = rule.momentum * m + (1 - rule.momentum) * g;
     const bool is_wide = u.rows() < u.cols();
     const Eigen::MatrixXd tall = is_wide ? Eigen::MatrixXd(u.transpose()) : Eigen::MatrixXd(u);
-    const Eigen::MatrixXd o = nearly_orthogonal(tall, rule.form);
-    const double rate = gamma * scale_of(rule.form, u.rows(), u.cols());
+    const Eigen::MatrixXd y = nearly_orthogonal(tall, rule.form);
+    const RowMajorMatrix o = is_wide ? RowMajorMatrix(y.transpose()) : RowMajorMatrix(y);
     x *= 1 - gamma * rule.adam.weight_decay;
-    if (is_wide)
-        x -= rate * o.transpose();
-    else
-        x -= rate * o;
+    x -= gamma * scale_of(rule.form, u.rows(), u.cols()) * o;
 }
 
 // Returns the tensors that are matrices here, in sequence.
