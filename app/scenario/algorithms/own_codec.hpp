@@ -2,8 +2,8 @@
 // its messages do not add up.
 //
 // Besides options of its own, it has a "label", and what every compressor has: "error_feedback",
-// "coding_step" and "leave_out". Where rules say what goes with what (exchange_rules.hpp), it counts as top-k, whose
-// messages do not add up either.
+// "coding_step" and "leave_out". Where rules say what goes with what (exchange_rules.hpp), it
+// counts as top-k, whose messages do not add up either.
 #pragma once
 
 #include <functional>
