@@ -222,8 +222,8 @@ def check_routes(platform, points, used):
     for name in used:
         a, b = points.find((name, 0)), points.find((name, 1))
         if a == b:
-            platform.refuse(f"link {shown(name)} is on routes between more than two ends: one capacity that a bus shares, which no "
-                            "cable has")
+            platform.refuse(f"link {shown(name)} has more than two ends by its routes: it is a bus whose capacity all share, or the "
+                            "routes are no tree; a cable has two ends")
         ways.setdefault(a, []).append((b, name))
         ways.setdefault(b, []).append((a, name))
     for source, target, links in platform.routes:
