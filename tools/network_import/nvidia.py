@@ -18,13 +18,8 @@ PCIE = {"pcie-3.0-x16": ("126.032Gbps", 5_000_000, 0.76), "pcie-4.0-x16": ("252.
         "pcie-5.0-x16": ("504.12Gbps", 1_000_000, 0.862)}
 
 
-def cells_of(line):
-    line = re.sub(r"\x1b\[[0-9;]*m", "", line).replace("\u00a0", " ")
-    return line.split("\t") if "\t" in line else re.split(r" {2,}|(?<=\S) (?=GPU\d)", line.strip())
-
-
 def is_kind(text):
-    return re.search(r"^\W*(?:\x1b\[\d*m)?\s*GPU0\b.*$", text, re.M) is not None and re.search(r"^\s*GPU0\s+X\b", text, re.M) is not None
+    return re.search(r"^\s*GPU0\s+X\b", text, re.M) is not None
 
 
 def matrix_of(text, file):
