@@ -182,6 +182,16 @@ class OfSimGrid(Test):
         self.imports(narrow, "--leave-out-shared")
         self.assertIn("left out: backbone of cluster p", self.said)
 
+    def test_a_route_without_a_way_back_is_named_and_one_that_differs_is_refused(self):
+        there = self.path("a", "b", "l1").replace("dst=\"b\"", "dst=\"b\" symmetrical=\"NO\"")
+        two = self.HOSTS.split("<host id=\"c\"")[0] + self.LINKS
+        self.imports(self.platform(two + there))
+        self.assertIn("left out: that a to b has no way back", self.said)
+        self.imports(self.platform(two + there + self.path("b", "a", "l1").replace("dst=\"a\"", "dst=\"a\" symmetrical=\"NO\"")))
+        self.assertNotIn("no way back", self.said)
+        self.out.unlink()
+        self.refuses(self.platform(two + there + self.path("b", "a", "l2")), "\"a\"", "\"b\"")
+
     def test_what_is_no_graph_is_refused_by_name(self):
         bus = self.path("a", "b", "l1") + self.path("b", "c", "l1") + self.path("a", "c", "l1")
         odd = self.path("a", "b", "l1") + self.path("b", "c", "l2") + self.path("a", "c", "l1", "mid", "l2")
@@ -283,6 +293,10 @@ class OfIperf(Test):
     def test_a_site_may_have_several_nodes_and_files_may_name_sites(self):
         self.imports({"here-to-there.json": self.run_of("a", "b", 1e9, 2000)}, "--nodes-per-site", "3", "--link", "10Gbps,1us")
         self.assertEqual(self.route("here/0", "there/2"), (1002 * 10**6, 10**9, 3))
+
+    def test_a_short_measurement_is_named(self):
+        self.imports(self.run_of("a", "b", 1e9, 2000).replace('"sum_received": {', '"sum_received": {"seconds": 0.25, '))
+        self.assertIn("note: a and b: measured for 0.25 s", self.said)
 
     def test_what_was_not_measured_is_refused(self):
         runs = self.runs()

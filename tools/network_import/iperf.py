@@ -8,6 +8,8 @@ from decimal import Decimal
 from .network import Network
 from .values import Fault, checked_bits, checked_ps, link, link_of, name_list, shown
 
+SHORT_S = 2
+
 
 def is_kind(text):
     return text.lstrip().startswith("{") and '"start"' in text and '"end"' in text
@@ -83,6 +85,9 @@ def read(files, texts, options):
             raise Fault(f"{file}: is no JSON: {str(error)[:80]}") from None
         sender, receiver, bits, ps = measure(file, run, sites)
         pair = tuple(sorted((sender, receiver)))
+        seconds = inner(run, "end", "sum_received", "seconds")
+        if isinstance(seconds, (int, float)) and seconds < SHORT_S:
+            network.say(f"{sender} and {receiver}: measured for {seconds:.3g} s, in which TCP hardly reaches its rate")
         if (sender, receiver) in [one[:2] for one in runs.get(pair, [])]:
             raise Fault(f"{file}: {shown(sender)} to {shown(receiver)} was measured twice; give one file of each direction")
         runs.setdefault(pair, []).append((sender, receiver, bits, ps))

@@ -67,7 +67,7 @@ class Platform:
         self.network, self.shared_may_go = network, options.leave_out_shared
         self.hosts, self.routers, self.links, self.routes = {}, {}, {}, []
         self.ready = []  # cables (one, other, bits, ps) of clusters
-        self.half_duplex, self.unread, self.speeds = [], {}, False
+        self.one_way, self.half_duplex, self.unread, self.speeds = [], [], {}, False
 
     def refuse(self, problem):
         self.network.refuse(problem)
@@ -95,7 +95,7 @@ class Platform:
     def zone(self, element, name):
         routing = element.get("routing", "")
         if routing not in ROUTINGS:
-            self.refuse(f"zone {shown(name)} has routing {shown(routing)}; {', '.join(ROUTINGS)} and <cluster> are converted")
+            self.refuse(f"zone {shown(name)} has routing {shown(routing)}; {', '.join(ROUTINGS)} are converted, and <cluster>")
         for child in element:
             self.visit(child)
 
@@ -135,6 +135,8 @@ class Platform:
             used.append(child.get("id", ""))
         if source != target:
             self.routes.append((source, target, used))
+            if element.get("symmetrical", "YES").upper() in ("NO", "FALSE", "0"):
+                self.one_way.append((source, target))
 
     def cluster(self, element, place):
         name = element.get("id", "")
@@ -340,6 +342,10 @@ def read(files, texts, options):
     if platform.half_duplex:
         network.leave_out(f"SHARED of {name_list(platform.half_duplex, 40)}: both directions share one rate, and a cable has it each "
                           "way")
+    stated = {(source, target) for source, target, _ in platform.routes}
+    alone = [f"{a} to {b}" for a, b in platform.one_way if (b, a) not in stated]
+    if alone:
+        network.leave_out(f"that {name_list(alone)} has no way back: cables lead both ways")
     if platform.unread:
         network.leave_out("elements " + ", ".join(f"{count} {tag}" for tag, count in platform.unread.items()))
     if platform.speeds:
