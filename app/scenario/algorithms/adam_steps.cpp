@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/local/diloco.hpp"
@@ -16,6 +17,7 @@
 #include "algorithms/local/streaming_diloco.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/streaming_forms.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/blocks.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
