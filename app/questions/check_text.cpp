@@ -75,7 +75,7 @@ std::string memory_of(const Scenario& scenario) {
     const Workload& workload = scenario.workload;
     const auto memory = device_memory(scenario);
     if (!memory || !(workload.recompute || workload.device_memory || scenario.resources)) return "";
-    const auto device = workload.memory_of_device();
+    const auto device = memory_of_device(scenario);
     return fmt::format(
         "memory  {}{}: {:.3g} GB{} ({})", scenario.algorithm.label,
         workload.recompute ? fmt::format(", recompute {}", name_of(*workload.recompute)) : "",

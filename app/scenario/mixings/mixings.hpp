@@ -43,8 +43,8 @@ struct MixingChoice {
     bool may_have_parts = false;   // edges of one's own need not connect all workers
 };
 
-/// Reads "mixing" for this number of workers, `per_machine` of them on each machine. Throws
-/// ConfigError.
+/// Reads "mixing" for this number of workers, `per_machine` of them on each machine (0: machines
+/// differ). Throws ConfigError.
 MixingChoice read_mixing(const Place& place, int workers, MixingUse use, int per_machine = 1);
 
 }  // namespace paceline
