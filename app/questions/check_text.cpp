@@ -52,6 +52,13 @@ std::string lines_of(const Scenario& scenario, std::size_t number) {
     for (const DrawnNodes& drawn : scenario.cluster.drawn)
         text += fmt::format("      drawn: {} of {} nodes, by the seed, for {} (share {:.6g})\n",
                             drawn.nodes.size(), drawn.of, drawn.path, drawn.share);
+    if (!scenario.workload.batches.empty())
+        for (const KindOfDevice& kind : scenario.workload.kinds)
+            text += fmt::format("      batch: {}{} on {}, {} {}\n", kind.least_batch,
+                                kind.most_batch > kind.least_batch
+                                    ? fmt::format(" to {}", kind.most_batch)
+                                    : "",
+                                kind.name, kind.workers, kind.workers == 1 ? "worker" : "workers");
     return text;
 }
 

@@ -265,15 +265,16 @@ void note_devices(const KindsOfNodes& kinds, const ReadingClasses& reading,
                   Workload& workload) {
     for (std::size_t kind = 0; kind < kinds.places.size(); ++kind) {
         KindOfDevice one;
-        std::int64_t most = 0;
         for (std::size_t rank = 0; rank < batches.size(); ++rank) {
             if (kinds.of_worker[rank] != kind) continue;
+            one.least_batch =
+                one.workers == 0 ? batches[rank] : std::min(one.least_batch, batches[rank]);
+            one.most_batch = std::max(one.most_batch, batches[rank]);
             ++one.workers;
-            most = std::max(most, batches[rank]);
         }
         if (one.workers == 0) continue;
         one.name = kind == 0 ? "other nodes" : cluster.classes[kind - 1].path;
-        one.charged_batch = reading.charged(most);
+        one.charged_batch = reading.charged(one.most_batch);
         one.device = workload.device;
         one.peak_flops = workload.peak_flops;
         one.memory = workload.memory_of_device();

@@ -27,7 +27,9 @@ using TensorMacs = std::shared_ptr<const std::vector<double>>;
 struct KindOfDevice {
     std::string name;  // "cluster.classes[0]"
     int workers = 0;
-    std::optional<std::int64_t> charged_batch{};  // the most samples of a gradient
+    std::int64_t least_batch = 0;  // samples of a gradient
+    std::int64_t most_batch = 0;
+    std::optional<std::int64_t> charged_batch{};  // of the most
     const Device* device = nullptr;               // in the table; null: none of it
     std::optional<double> peak_flops{};
     std::optional<Bytes> memory{};
