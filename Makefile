@@ -157,7 +157,7 @@ check-fresh: ## check that make demo and make test work on a bare Debian 12 (nee
 check-format: ## check the format of every C++ file
 	@echo "check-format: compares the C++ files with .clang-format"
 	@clang-format-19 --dry-run -Werror $(sources)
-	@! { grep -nE '^.{101,}' $(filter-out tests/%,$(sources)); grep -nE '^[^"]{101,}$$' $(filter tests/%,$(sources)); } | grep . || { echo "check-format: these lines have more than 100 columns" >&2; exit 1; }
+	@! { grep -nE '^.{101,}' $(filter-out tests/%,$(sources)); grep -nE '^[^"]{101,}$$' $(filter tests/%,$(sources)); true; } | grep . || { echo "check-format: these lines have more than 100 columns" >&2; exit 1; }
 
 check-layers: ## check that includes respect the layers
 	@echo "check-layers: reads the includes of every C++ file"

@@ -295,8 +295,12 @@ A scenario on a [calibrated testbed](how-to/calibrate.md) has intervals unless i
 What a model misses of a network, it misses for every method that uses it, so a ratio of two methods is surer than its
 parts. On {ratio_beds} testbeds with {ratio_pairs} pairs of methods on the same machines and net, 90 % of the pairs (every
 testbed with the same weight) have an error of their ratio of at most {ratio:.2f} times what independent errors at the ends of
-the two intervals would give, and that is the width that is used. `paceline solve --against` says between which values the
-order of two methods is not sure.
+the two intervals would give, and that is the width that is used. Constants that a testbed leaves open are drawn once for all
+methods, so what they do to a ratio is the spread of the ratio over the draws.
+
+A study with several methods has `comparisons.csv`, and a second part of its table names the fastest method on the same
+machines, and those of which that is not sure. `paceline solve --against` says between which values the order of two
+methods is not sure, `paceline plot ... heatmap --ratio A B` marks such cells, and the page has sentences about both.
 
 ## How it is computed
 

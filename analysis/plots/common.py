@@ -129,6 +129,7 @@ class Study:
     timeline: dict  # point -> its rows, in order
     scenarios: dict  # point -> its resolved scenario
     band: str = "sd"  # of bands.BANDS
+    comparisons: dict = field(default_factory=dict)  # two points -> the ends of "times as fast"
 
     def values(self, axis, rows=None):
         """Returns the values of an axis: quantities in ascending order, labels in the study's order."""
@@ -358,5 +359,10 @@ def read_study(folder, where=(), band="sd"):
     for row in read_csv(os.path.join(folder, "timeline.csv")) or []:
         if row["point"] in points:
             timeline.setdefault(row["point"], []).append(row)
+    comparisons = {}
+    for row in read_csv(os.path.join(folder, "comparisons.csv")) or []:
+        low, high = number(row["times_as_fast_low"]), number(row["times_as_fast_high"])
+        comparisons[row["point"], row["against"]] = (low, high)
+        comparisons[row["against"], row["point"]] = (1 / high, 1 / low)
     return Study(folder, printable(str(manifest.get("title") or "")), rows, axes_that_count(rows, axes), failed,
-                 len({row["seed"] for row in rows}) if "seed" in axes else 1, timeline, scenarios, band)
+                 len({row["seed"] for row in rows}) if "seed" in axes else 1, timeline, scenarios, band, comparisons)

@@ -1,6 +1,7 @@
 """Draws a column over two quantities, such as nodes and bandwidth, as a map with its values in the cells.
 
-With --ratio A B the map shows A's value divided by B's, for two algorithms.
+With --ratio A B the map shows A's value divided by B's, for two algorithms. If the study has intervals, a cell begins with
+"≈" where it is not sure which of the two is faster.
 """
 
 import math
@@ -79,6 +80,19 @@ def table(study, rows, x, y, value, ratio):
     return [[at(x_value, y_value) for x_value in study.values(x)] for y_value in study.values(y)]
 
 
+def unsure_cells(study, rows, x, y, ratio):
+    """Returns the places [(i, j)] of cells where the interval of "times as fast" contains 1, as a mean over the seeds."""
+    found = set()
+    for j, y_value in enumerate(study.values(y)):
+        for i, x_value in enumerate(study.values(x)):
+            here = select(rows, [(x, x_value), (y, y_value)])
+            mine, theirs = ([row["point"] for row in select(here, [("algorithm", name)])] for name in ratio)
+            ends = [study.comparisons[a, b] for a in mine for b in theirs if (a, b) in study.comparisons]
+            if ends and sum(low for low, _ in ends) <= len(ends) <= sum(high for _, high in ends):
+                found.add((i, j))
+    return found
+
+
 def scale_of(tables):
     """Returns a color scale from the least to the largest value, logarithmic if they span a decade or more."""
     values = [v for rows in tables for row in rows for v in row if v is not None]
@@ -88,13 +102,14 @@ def scale_of(tables):
     return Normalize(least, largest if largest > least else least + 1)
 
 
-def draw_panel(panel, rows, norm):
+def draw_panel(panel, rows, norm, unsure):
     shown = [[math.nan if v is None else v for v in row] for row in rows]
     image = panel.imshow(shown, norm=norm, cmap="cividis", aspect="auto", origin="lower", interpolation="nearest")
     for j, row in enumerate(rows):
         for i, value in enumerate(row):
             dark = value is not None and norm(value) < 0.55
-            panel.text(i, j, "-" if value is None else short(value), ha="center", va="center", fontsize=6,
+            text = "-" if value is None else short(value)
+            panel.text(i, j, f"≈{text}" if (i, j) in unsure else text, ha="center", va="center", fontsize=6,
                        color="white" if dark else "black")
     panel.grid(False)
     return image
@@ -107,12 +122,13 @@ def draw(study, options):
     (x, y), value, ratio = across(study, options), options.value or "speedup", ratio_of(study, options)
     layout = lay_out(study, options, [x, y, "algorithm"] if ratio else [x, y], lines=[])
     tables = [table(study, select(study.rows, choice), x, y, value, ratio) for choice in layout.panels]
+    unsure = [unsure_cells(study, select(study.rows, choice), x, y, ratio) if ratio else set() for choice in layout.panels]
     made = canvas(study, options, len(layout.panels), layout.columns, lines=1,
                   heights=max(1.5, 0.6 + 0.2 * len(study.values(y))))
     norm = scale_of(tables)
     (x_unit, x_texts), (y_unit, y_texts) = in_one_unit(study.values(x)), in_one_unit(study.values(y))
-    for panel, choice, rows in zip(made.panels, layout.panels, tables):
-        draw_panel(panel, rows, norm)
+    for panel, rows, cells in zip(made.panels, tables, unsure):
+        draw_panel(panel, rows, norm, cells)
         panel.set_xticks(range(len(x_texts)), x_texts)
         panel.set_yticks(range(len(y_texts)), y_texts)
         panel.tick_params(length=0)
@@ -121,4 +137,6 @@ def draw(study, options):
     head(made, layout, study, f"{axis_label(x)} ({x_unit})", f"{axis_label(y)} ({y_unit})")
     what = column_label(value)
     made.notes.append(f"cells: {what}" + (f", {ratio[0]} divided by {ratio[1]}" if ratio else ""))
+    if any(unsure):
+        made.notes.append("≈: which is faster is not sure (90 %)")
     return finish(made)

@@ -27,9 +27,16 @@
 // informed no constant of network or library. `fitted`: a calibration on the machine itself has
 // found them, so the errors are those with such constants, and u is 0.
 //
+// Of a ratio of two times on the same machines, what the models miss is m times what independent
+// errors at the ends of the two intervals would be, with m from validated pairs of methods
+// (`missed_of_ratio`). Constants are common: s is then the deviation of the difference of the two
+// ln T, draw by draw.
+//
 // Limits: errors are those of stars of machines, and of synchronous methods. All else, such as
 // oversubscribed fabrics and nodes that fail, was never measured, and gets the widest interval.
 #pragma once
+
+#include <vector>
 
 namespace paceline {
 
@@ -51,21 +58,24 @@ inline constexpr Circumstances unlike_all{1, 1, most_unstated, false};
 struct TimeInterval {
     double hidden = 0;  // the shares above
     double unstated = 0;
-    double constants = 0;  // s
-    double low = 1;        // real over predicted time, at least
-    double high = 1;       // and at most
+    double constants = 0;         // s
+    double low = 1;               // real over predicted time, at least
+    double high = 1;              // and at most
+    std::vector<double> drawn{};  // ln(time with other constants / predicted time), of each draw
 };
 
+/// Requires shares that are at least 0.
+TimeInterval interval_of(const Circumstances& circumstances, Constants constants,
+                         std::vector<double> drawn = {});
+
 /// Of a ratio of times of two runs on the same machines: real over predicted, at least and at most.
-/// Errors at the ends of both intervals are taken as independent, but for the share of them that
-/// validated pairs of methods have in common (`missed_of_ratio`).
 struct RatioInterval {
     double low = 1;
     double high = 1;
 };
-RatioInterval interval_of_ratio(const TimeInterval& one, const TimeInterval& other);
 
-/// Requires shares that are at least 0, and s >= 0.
-TimeInterval interval_of(const Circumstances& circumstances, Constants constants, double s);
+/// Returns the interval of the time of `one` over that of `other`. Without as many draws of both,
+/// what constants leave open counts as independent.
+RatioInterval interval_of_ratio(const TimeInterval& one, const TimeInterval& other);
 
 }  // namespace paceline

@@ -167,7 +167,7 @@ Improvement with_nodes_doubled(const Study& study, const Point& point,
     const char* const key = cluster.contains("devices") ? "devices" : "nodes";
     cluster[key] = 2 * cluster[key].get<std::int64_t>();
     try {
-        Scenario doubled = on_the_clock_alone(read_scenario(json, study.file, study.sources));
+        Scenario doubled = as_explained(read_scenario(json, study.file, study.sources));
         if (messages_per_step(doubled) > 100.0 * static_cast<double>(options.most_messages))
             return give_up("a step of so many would take minutes to simulate");
         candidate.scenario = std::move(doubled);
@@ -372,7 +372,9 @@ Explanation explain_point(const Study& study, std::size_t number, const ExplainO
     if (extent.time) e.time_limit_s = to_seconds(*extent.time);
 
     LinkUse use;
-    e.as_is = run_watched(base, options, use);
+    Scenario as_is = base;
+    as_is.interval = point.scenario.interval;
+    e.as_is = run_watched(as_is, options, use);
     add_notes(e, whole, extent);
     if (has_no_step(e.as_is)) return e;
 

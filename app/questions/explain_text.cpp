@@ -272,6 +272,10 @@ std::string next_text(const Explanation& e) {
 std::string figures_text(const Explanation& e) {
     const Metrics& m = e.as_is;
     std::vector<TextRow> rows{{"figures", ""}};
+    if (m.interval && m.step_time_s)
+        rows.push_back({"  a step with 90 % (docs/trust.md)",
+                        fmt::format("{} to {}", with_unit(*m.step_time_s * m.interval->low),
+                                    with_unit(*m.step_time_s * m.interval->high))});
     const auto add = [&rows](std::string_view name, const std::optional<double>& value,
                              std::string_view format, double scale) {
         if (value) rows.push_back({fmt::format("  {}", name), or_dash(value, format, scale)});
@@ -367,21 +371,26 @@ Json links_json(const Explanation& e) {
 }
 
 Json figures_json(const Metrics& m) {
-    return {{"step_time_s", number_or_null(m.step_time_s)},
-            {"compute_s", number_or_null(m.compute_s)},
-            {"samples_per_s", number_or_null(m.samples_per_s)},
-            {"speedup", number_or_null(m.speedup)},
-            {"efficiency", number_or_null(m.efficiency)},
-            {"bytes_sent_per_node_per_step", number_or_null(m.bytes_sent_per_node_per_step)},
-            {"compression_ratio", number_or_null(m.compression_ratio)},
-            {"tokens_per_s", number_or_null(m.tokens_per_s)},
-            {"mfu", number_or_null(m.mfu)},
-            {"device_hours", number_or_null(m.device_hours)},
-            {"energy_kwh", number_or_null(m.energy_kwh)},
-            {"cost", number_or_null(m.cost)},
-            {"waiting_stragglers_share", number_or_null(m.waiting_stragglers_share)},
-            {"waiting_network_share", number_or_null(m.waiting_network_share)},
-            {"outcome", m.outcome}};
+    Json json{{"step_time_s", number_or_null(m.step_time_s)},
+              {"compute_s", number_or_null(m.compute_s)},
+              {"samples_per_s", number_or_null(m.samples_per_s)},
+              {"speedup", number_or_null(m.speedup)},
+              {"efficiency", number_or_null(m.efficiency)},
+              {"bytes_sent_per_node_per_step", number_or_null(m.bytes_sent_per_node_per_step)},
+              {"compression_ratio", number_or_null(m.compression_ratio)},
+              {"tokens_per_s", number_or_null(m.tokens_per_s)},
+              {"mfu", number_or_null(m.mfu)},
+              {"device_hours", number_or_null(m.device_hours)},
+              {"energy_kwh", number_or_null(m.energy_kwh)},
+              {"cost", number_or_null(m.cost)},
+              {"waiting_stragglers_share", number_or_null(m.waiting_stragglers_share)},
+              {"waiting_network_share", number_or_null(m.waiting_network_share)},
+              {"outcome", m.outcome}};
+    if (m.interval && m.step_time_s) {
+        json["step_time_s_low"] = *m.step_time_s * m.interval->low;
+        json["step_time_s_high"] = *m.step_time_s * m.interval->high;
+    }
+    return json;
 }
 
 Json check_json(const ClosedFormCheck& check) {

@@ -45,7 +45,7 @@ void one_after_another(std::size_t count, const std::function<void(std::size_t)>
 
 Scenario as_explained(Scenario scenario) {
     scenario = on_the_clock_alone(std::move(scenario));
-    scenario.alone = false;
+    scenario.alone = scenario.interval = false;
     if (const auto steps = steps_to_end_period(scenario)) {
         const std::optional<Duration> time = scenario.stop.time;
         scenario.stop = {};

@@ -330,6 +330,20 @@ std::vector<std::string> solve_warnings(const SolveQuestion& question,
     return comparison.warnings({varied.from, varied.to});
 }
 
+std::optional<UnsureRange> unsure_range(const Solution& solution) {
+    if (!solution.at_low || !solution.at_high) return std::nullopt;
+    std::optional<UnsureRange> range;
+    for (const Sample& low : solution.at_low->samples) {
+        const auto high = std::ranges::find(solution.at_high->samples, low.x, &Sample::x);
+        if (high == solution.at_high->samples.end() || !low.at.left || !low.at.right ||
+            !high->at.left || *low.at.left >= *low.at.right || *high->at.left <= *low.at.right)
+            continue;
+        if (!range) range = UnsureRange{low.x, low.x};
+        range->last = low.x;
+    }
+    return range;
+}
+
 Solution solve(const SolveQuestion& question, const ScenarioText& scenario,
                const Evaluate& evaluate) {
     Solution solution;

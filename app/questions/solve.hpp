@@ -67,6 +67,13 @@ struct Solution {
     std::size_t kept = 0;            // number of them from an earlier run
 };
 
+/// Where it is not sure which side is larger: the two ends of the interval differ in it.
+struct UnsureRange {
+    double first;  // of the values that were looked at
+    double last;
+};
+std::optional<UnsureRange> unsure_range(const Solution& solution);
+
 /// Returns the varied quantity of a question. Throws ConfigError if the question is wrong, whatever
 /// the scenario.
 VariedQuantity check_question(const SolveQuestion& question);

@@ -180,19 +180,12 @@ std::string interval_text(const SolveQuestion& question, const Wording& wording,
         "with 90 % ({}docs/trust.md): at the low end of {}, {}; at the high end, {}\n",
         of_ratio ? "the same machines for both; " : "", of_ratio ? "the ratio" : question.column,
         places_of(wording, *solution.at_low), places_of(wording, *solution.at_high));
-    const auto is_unsure = [&](const Sample& low) {
-        const auto high = std::ranges::find(solution.at_high->samples, low.x, &Sample::x);
-        return high != solution.at_high->samples.end() && low.at.left && low.at.right &&
-               high->at.left && *low.at.left < *low.at.right && *high->at.left > *low.at.right;
-    };
-    std::vector<double> unsure;
-    for (const Sample& low : solution.at_low->samples)
-        if (is_unsure(low)) unsure.push_back(low.x);
-    if (unsure.empty()) return text;
+    const std::optional<UnsureRange> unsure = unsure_range(solution);
+    if (!unsure) return text;
     return text + fmt::format("{} is not sure from {} to {}\n",
                               of_ratio ? "which of the two is larger"
                                        : fmt::format("whether it is above {}", *question.equals),
-                              wording.value(unsure.front()), wording.value(unsure.back()));
+                              wording.value(unsure->first), wording.value(unsure->last));
 }
 
 std::string gaps_text(const Wording& wording, const Solution& solution) {
@@ -260,6 +253,11 @@ Json value_json(const VariedQuantity& varied, double x) {
     const bool plain = varied.step() == 0 || varied.kind == QuantityKind::whole_number;
     return {{"value", plain ? Json::parse(varied.spelled(x)) : Json(varied.spelled(x))},
             {"number", varied.in_base_unit(x)}};
+}
+
+Json unsure_json(const VariedQuantity& varied, const std::optional<UnsureRange>& range) {
+    if (!range) return {};
+    return {{"from", value_json(varied, range->first)}, {"to", value_json(varied, range->last)}};
 }
 
 Json optional_json(const std::optional<double>& value) {
@@ -402,6 +400,7 @@ std::string solution_json(const SolveQuestion& question, const Solution& solutio
          solution.closed_form ? answers_json(varied, *solution.closed_form) : Json()},
         {"at_low", solution.at_low ? answers_json(varied, *solution.at_low) : Json()},
         {"at_high", solution.at_high ? answers_json(varied, *solution.at_high) : Json()},
+        {"unsure", unsure_json(varied, unsure_range(solution))},
         {"closest", solution.found.closest ? sample_json(varied, *solution.found.closest) : Json()},
         {"gaps", Json::array()},
         {"samples", Json::array()},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "app/run/step_costs.hpp"
 #include "app/run/what_if.hpp"
@@ -65,16 +66,13 @@ std::optional<TimeInterval> time_interval(const Scenario& scenario, const Metric
     const Metrics reference = is_itself ? metrics : run(probe);
     if (!reference.step_time_s || *reference.step_time_s <= 0) return std::nullopt;
 
-    double squares = 0;
-    int drawn = 0;
+    std::vector<double> drawn;
     for (const Scenario& draw : scenario.draws)
-        if (const auto x = log_ratio(run(probe_of(draw, metrics.iterations)), reference)) {
-            squares += *x * *x;
-            ++drawn;
-        }
-    const double s = drawn > 0 ? std::sqrt(squares / drawn) : 0;
+        if (const auto x = log_ratio(run(probe_of(draw, metrics.iterations)), reference))
+            drawn.push_back(*x);
     const Constants constants = scenario.draws.empty() ? Constants::stated : Constants::fitted;
-    if (!why_unlike_all(scenario).empty()) return interval_of(unlike_all, constants, s);
+    if (!why_unlike_all(scenario).empty())
+        return interval_of(unlike_all, constants, std::move(drawn));
 
     Circumstances at;
     at.exposed = std::max(0.0, reference.exposed_comm_s.value_or(0) / *reference.step_time_s);
@@ -86,7 +84,7 @@ std::optional<TimeInterval> time_interval(const Scenario& scenario, const Metric
             at.unstated += std::max(0.0, log_ratio(run(changed), reference).value_or(0));
         at.unstated = std::min(at.unstated, most_unstated);
     }
-    return interval_of(at, constants, s);
+    return interval_of(at, constants, std::move(drawn));
 }
 
 }  // namespace paceline

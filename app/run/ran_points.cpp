@@ -38,6 +38,15 @@ std::size_t RanPoints::axis(std::string_view path) const {
     return found == axes.end() ? no_axis : static_cast<std::size_t>(found - axes.begin());
 }
 
+std::string description(const RanPoints& ran, const RanPoint& point,
+                        std::span<const std::size_t> without) {
+    std::string text;
+    for (std::size_t i = 0; i < ran.axes.size(); ++i)
+        if (std::ranges::find(without, i) == without.end())
+            text += (text.empty() ? "" : "  ") + ran.axes[i].names[point.choice[i]];
+    return text;
+}
+
 std::vector<Seeds> by_all_but_the_seed(const RanPoints& ran) {
     const std::size_t seed = ran.axis("seed");
     std::vector<Seeds> groups;

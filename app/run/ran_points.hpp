@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,10 @@ struct RanPoints {
     std::size_t most_jobs = 1;  // of a point
     bool trains = false;        // any of them
 };
+
+/// Returns what distinguishes a point on all axes except these; empty if nothing does.
+std::string description(const RanPoints& ran, const RanPoint& point,
+                        std::span<const std::size_t> without);
 
 /// Points that differ only in the seed. Without an axis "seed" each point is a group of its own.
 using Seeds = std::vector<const RanPoint*>;

@@ -12,13 +12,15 @@
 #include <fmt/format.h>
 
 #include "app/json/printable.hpp"
+#include "app/run/comparisons.hpp"
 #include "app/run/results.hpp"
+#include "app/run/text_table.hpp"
 
 namespace paceline {
 
 namespace {
 
-using Row = std::vector<std::string>;
+using Row = TableRow;
 using Value = std::optional<double> (*)(const Metrics& m);
 
 struct NumberColumn {
@@ -29,36 +31,6 @@ struct NumberColumn {
 };
 
 // --- cells ---
-
-// Returns the number of characters of UTF-8 text.
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-std::string padding(std::string_view text, std::size_t width) {
-    return std::string(width - std::min(width, width_of(text)), ' ');
-}
-
-// The first `names` columns are aligned on the left, the others on the right.
-std::string rows_to_text(std::vector<Row> rows, std::size_t names) {
-    for (Row& row : rows)
-        for (std::string& text : row) text = printable(text);
-    std::vector<std::size_t> widths(rows.front().size());
-    for (const Row& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i)
-            widths[i] = std::max(widths[i], width_of(row[i]));
-    std::string text;
-    for (const Row& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string space = padding(row[i], widths[i]);
-            text += i == 0 ? "" : "  ";
-            text += i < names ? row[i] + space : space + row[i];
-        }
-        text += '\n';
-    }
-    return text;
-}
 
 // Returns the job's metrics of each seed.
 std::vector<const Metrics*> metrics_of(const Seeds& seeds, std::size_t job) {
@@ -84,6 +56,7 @@ std::string range_of(std::span<const Metrics* const> seeds, const NumberColumn& 
         low += at_end(*value, column.follows, times, false);
         high += at_end(*value, column.follows, times, true);
     }
+    if (low == high) return "";  // nothing is sent, so there is nothing to miss
     const auto count = static_cast<double>(seeds.size());
     const auto format = fmt::runtime(column.format);
     return fmt::format(" ({} to {})", fmt::format(format, low / count),
@@ -129,16 +102,6 @@ bool has_devices(const RanPoints& ran) {
     return std::ranges::any_of(ran.points, [](const RanPoint& point) {
         return point.metrics().devices > point.metrics().nodes;
     });
-}
-
-// Returns what distinguishes a point on all axes except these; empty if nothing does.
-std::string description(const RanPoints& ran, const RanPoint& point,
-                        std::span<const std::size_t> without) {
-    std::string text;
-    for (std::size_t i = 0; i < ran.axes.size(); ++i)
-        if (std::ranges::find(without, i) == without.end())
-            text += (text.empty() ? "" : "  ") + ran.axes[i].names[point.choice[i]];
-    return text;
 }
 
 // Says what a cell with seeds means; empty without several seeds.
@@ -331,7 +294,7 @@ std::string speedup_table(const RanPoints& ran) {
     const std::size_t nodes = std::min(ran.axis("cluster.nodes"), ran.axis("cluster.devices"));
     const bool by_points = nodes == no_axis || !any_speedup || ran.trains || ran.several_jobs();
     text += by_points ? table_of_points(ran) : table_by_nodes(ran, nodes);
-    return text + note_on_seeds(ran) + note_on_intervals(ran);
+    return text + fastest_methods(ran) + note_on_seeds(ran) + note_on_intervals(ran);
 }
 
 std::string first_lines(std::string_view table, std::size_t most, std::string_view file) {

@@ -16,7 +16,8 @@ namespace paceline {
 /// Returns speedups and below them efficiencies: a line per combination of the other axes, a column
 /// per number of nodes or devices. Without a sweep over these, or if points train or have other
 /// jobs, returns a line per point and job with its times, speedup and efficiency. Other jobs have
-/// lines of their own with their own algorithm.
+/// lines of their own with their own algorithm. With intervals, a second part has a line for all
+/// machines: the fastest method, the next one, and those whose order with it is not sure.
 std::string speedup_table(const RanPoints& ran);
 
 /// Returns the first lines of a table; if there are more, the last line says where they are.

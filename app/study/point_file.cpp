@@ -147,12 +147,13 @@ void visit_fields(Fields& fields, Visit visit) {
 template <class Fields, class Visit>
     requires std::same_as<std::remove_const_t<Fields>, TimeInterval>
 void visit_fields(Fields& fields, Visit visit) {
-    auto& [hidden, unstated, constants, low, high] = fields;
+    auto& [hidden, unstated, constants, low, high, drawn] = fields;
     visit("hidden", hidden);
     visit("unstated", unstated);
     visit("constants", constants);
     visit("low", low);
     visit("high", high);
+    visit("drawn", drawn);
 }
 
 // JSON cannot represent numbers that are not finite.
@@ -173,6 +174,9 @@ Json to_json(const std::string& text) {
 Json to_json(const std::optional<double>& number) {
     return number ? to_json(*number) : Json();
 }
+
+template <class Element>
+Json to_json(const std::vector<Element>& list);
 
 template <Plain Struct>
 Json to_json(const Struct& all) {
@@ -227,6 +231,9 @@ void from_json_to(const Json& json, std::string& text) {
 void from_json_to(const Json& json, std::optional<double>& number) {
     from_json_to(json, number.emplace());
 }
+
+template <class Element>
+void from_json_to(const Json& json, std::vector<Element>& list);
 
 template <Plain Struct>
 void from_json_to(const Json& json, Struct& all) {

@@ -72,8 +72,8 @@ std::string what_else_is_in(const fs::path& folder, const std::string& scenario_
         return fmt::format("holds results of another scenario, {}", *scenario);
     }
     if (is_table_of_ours(folder / "results.csv")) return "";
-    for (const char* name : {"results.csv", "timeline.csv", "summary.csv", "links.csv", "table.txt",
-                             "manifest.json"}) {
+    for (const char* name : {"results.csv", "timeline.csv", "summary.csv", "comparisons.csv",
+                             "links.csv", "table.txt", "manifest.json"}) {
         std::error_code error;
         if (fs::exists(fs::symlink_status(folder / name, error)))
             return fmt::format("has a {} that is not of paceline", name);

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "app/host/output.hpp"
+#include "app/run/comparisons.hpp"
 #include "app/run/run_point.hpp"
 #include "app/run/table.hpp"
 #include "app/study/kept_points.hpp"
@@ -118,6 +119,7 @@ void write_results(const std::filesystem::path& folder, const Study& study,
     write_or_remove(folder / "timeline.csv",
                     ran.trains ? std::optional(timeline_csv(ran)) : std::nullopt);
     write_or_remove(folder / "summary.csv", summary_csv(ran));
+    write_or_remove(folder / "comparisons.csv", comparisons_csv(ran));
     write_or_remove(folder / "answers.csv", std::nullopt);  // of paceline solve, about other points
     write_file(folder / "table.txt", speedup_table(ran));
     write_file(folder / "manifest.json", manifest_json(study, results, info));

@@ -1,8 +1,9 @@
-// A training method of one's own in C++, outside of paceline's tree: change `seldom` and its options.
+// A training method of one's own in C++, outside of paceline's tree: change `seldom` and its
+// options.
 //
-// The program runs the study of a scenario whose "algorithm" is {"kind": "mine:seldom", ...}, or any
-// of the table beside it, and writes results.csv, timeline.csv and summary.csv, which `paceline plot
-// FOLDER` draws. docs/how-to/your-own-method.md says more.
+// The program runs the study of a scenario whose "algorithm" is {"kind": "mine:seldom", ...}, or
+// any of the table beside it, and writes results.csv, timeline.csv and summary.csv, which
+// `paceline plot FOLDER` draws. docs/how-to/your-own-method.md says more.
 //
 // Usage: my_method SCENARIO FOLDER
 #include <algorithm>

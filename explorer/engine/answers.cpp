@@ -20,6 +20,7 @@
 #include "app/questions/explain.hpp"
 #include "app/questions/list_json.hpp"
 #include "app/questions/solve_text.hpp"
+#include "app/run/comparisons.hpp"
 #include "app/run/results.hpp"
 #include "app/run/run_point.hpp"
 #include "app/run/step_costs.hpp"
@@ -135,7 +136,10 @@ Json run(const Json& request, const Study& study, const OnProgress& on_progress)
             run_point(point.scenario, nullptr, {}, point.scenario.training ? &observer : nullptr);
     }
     const RanPoints ran(study, results);
-    return {{"csv", results_csv(ran)}, {"timeline", trains ? Json(timeline_csv(ran)) : Json()}};
+    const std::optional<std::string> comparisons = comparisons_csv(ran);
+    return {{"csv", results_csv(ran)},
+            {"timeline", trains ? Json(timeline_csv(ran)) : Json()},
+            {"comparisons", comparisons ? Json(*comparisons) : Json()}};
 }
 
 std::size_t point_of(const Json& request, const Study& study) {
@@ -187,19 +191,28 @@ SolveQuestion question_of(const Json& request) {
     return question;
 }
 
-Json solve(const Json& request) {
-    const Solution solution = paceline::solve(question_of(request), scenario_of(request), in_turn);
-    const VariedQuantity& varied = solution.varied;
+Json changes_of(const VariedQuantity& varied, const Changes& found) {
     Json changes = Json::array();
-    for (const Change& change : solution.found.changes)
+    for (const Change& change : found.changes)
         changes.push_back({{"kind", name_of(change.kind)},
                            {"at", varied.in_base_unit(change.at)},
                            {"shown", varied.shown(change.at, 3)},
                            {"above_before", change.before == Side::above}});
+    return changes;
+}
+
+Json solve(const Json& request) {
+    const Solution solution = paceline::solve(question_of(request), scenario_of(request), in_turn);
+    const VariedQuantity& varied = solution.varied;
     const auto first = std::ranges::find_if(
         solution.found.samples, [](const Sample& sample) { return sample.side() != Side::gap; });
     const bool above = first != solution.found.samples.end() && first->side() == Side::above;
-    return {{"changes", changes},
+    const std::optional<UnsureRange> unsure = unsure_range(solution);
+    return {{"changes", changes_of(varied, solution.found)},
+            {"at_low", solution.at_low ? changes_of(varied, *solution.at_low) : Json()},
+            {"at_high", solution.at_high ? changes_of(varied, *solution.at_high) : Json()},
+            {"unsure",
+             unsure ? Json{varied.shown(unsure->first, 3), varied.shown(unsure->last, 3)} : Json()},
             {"unit", varied.base_unit()},
             {"points", solution.points},
             {"above_at_first", above}};

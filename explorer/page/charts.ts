@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { el } from "./dom.js";
 import { type Box, type Label, placeEnds, placeMarks } from "./labels.js";
-import { canBeLog, type Chart, type Drawn, drawnOf, exact, ink, isReference, type Look, lookOf, markerPath, setLog, short, shownPoints, swatchOf, xsOf } from "./lines.js";
+import { canBeLog, type Chart, type Drawn, drawnOf, exact, ink, isReference, type Look, lookOf, markerPath, outlineOf, setLog, short, shownBand, shownPoints, swatchOf, xsOf } from "./lines.js";
 import { keepApart, scaleX, scaleY, ticksOf } from "./scales.js";
 
 const axisWidth = 62;
@@ -90,7 +90,7 @@ export class ChartBox {
       button.setAttribute("aria-label", `log ${axis}: ${chart.title}`);
       button.disabled = !canBeLog(chart, axis);
     }
-    const shape = JSON.stringify([ink("--back"), chart.x, this.look.logX, this.look.logY, this.drawn.map(({ points, ...style }) => style)]);
+    const shape = JSON.stringify([ink("--back"), chart.x, this.look.logX, this.look.logY, this.drawn.map(({ points, band, ...style }) => style)]);
     const data = columnsOf(this.drawn, this.look) as uPlot.AlignedData;
     this.isDrawing = true;
     if (this.plot === null || shape !== this.shape) {
@@ -168,7 +168,7 @@ export class ChartBox {
         dataIdx: (u, i, at) => (i === 0 ? at : nearestValue(u, i, at)) },
       scales: {
         x: { time: false, distr: logX ? 3 : 1, range: (_u, least, most) => rangeOf(scaleX(between(least, most), logX)) },
-        y: { distr: logY ? 3 : 1, range: (_u, least, most) => rangeOf(scaleY(between(least, most), logY)) },
+        y: { distr: logY ? 3 : 1, range: (_u, least, most) => rangeOf(scaleY([...between(least, most), ...this.visible().flatMap((one) => shownBand(one, this.look).flatMap(({ low, high }) => [low, high]))], logY)) },
       },
       axes: [
         { ...axis, label: this.chart!.x, size: axisHeight, labelSize: 22, values: (_u, ticks) => ticks.map(xText),
@@ -188,8 +188,22 @@ export class ChartBox {
         label: one.label, stroke: ink(one.ink), width: one.width, dash: one.dash, spanGaps: true, show: !hidden.has(one.key),
         points: one.marker === null ? { show: false } : { show: true, size: 8, width: 1.5, fill: ink(one.ink), stroke: ink(one.ink), paths: markersOf(one.marker) },
       }))],
-      hooks: { draw: [(u) => this.drawLabels(u)], setCursor: [(u) => this.read(u)] },
+      hooks: { drawAxes: [(u) => this.drawBands(u)], draw: [(u) => this.drawLabels(u)], setCursor: [(u) => this.read(u)] },
     };
+  }
+
+  // What each line may be, behind all lines.
+  private drawBands(u: uPlot): void {
+    const { ctx } = u;
+    ctx.save();
+    ctx.globalAlpha = 0.15;
+    for (const one of this.visible()) {
+      const corners = outlineOf(shownBand(one, this.look));
+      if (corners.length === 0) continue;
+      ctx.fillStyle = ink(one.ink);
+      ctx.fill(new Path2D(`M${corners.map(([x, y]) => `${u.valToPos(x, "x", true)} ${u.valToPos(y, "y", true)}`).join("L")}Z`));
+    }
+    ctx.restore();
   }
 
   // Marks, labels of targets, and labels at the ends of lines.
@@ -268,7 +282,8 @@ export class ChartBox {
     this.readout.replaceChildren(el("p", {}, `${this.chart!.x}: ${xText(x)}`), el("ul", {}, ...read.map((r) => {
       const item = el("li", { "data-line": r.one.label, ...(r === near ? { class: "near" } : {}) });
       item.innerHTML = `<svg width="34" height="12" aria-hidden="true">${swatchOf(r.one, `var(${r.one.ink})`)}</svg>`;
-      item.append(el("span", {}, r.one.label, r.x === x ? "" : ` (at ${xText(r.x)})`), el("b", {}, yText(r.value)));
+      const band = r.one.band[r.one.points.findIndex(([at]) => at === r.x)];
+      item.append(el("span", {}, r.one.label, r.x === x ? "" : ` (at ${xText(r.x)})`), el("b", {}, yText(r.value), band === undefined ? "" : ` (${short(band[0])} to ${short(band[1])})`));
       return item;
     })));
     this.readout.classList.toggle("long", read.length > 12);

@@ -209,6 +209,7 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     el("div", { class: "halves" },
       field("samples", "Samples to train", entry("samples", state.samples, (samples) => change({ samples }))),
       field("memory", "Memory of a device (GB)", entry("memory", state.memory, (memory) => change({ memory })))),
+    field("intervals", "How sure (90 % intervals)", selected("intervals", [["", "on a testbed"], ["yes", "always"], ["no", "never"]], state.intervals, (intervals) => change({ intervals }))),
     slider("jitter", "Jitter of compute (log-normal sigma)", state.jitter, linear(0, 1, 0.05), (jitter) => change({ jitter })),
     slider("straggler", "Straggler: times as long, one node a step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
 }

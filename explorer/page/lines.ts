@@ -6,6 +6,7 @@ export interface Line {
   color: number; // of the palette
   variant: number; // chooses the dashes and the marker
   points: [number, number][]; // in increasing order of x
+  band?: [number, number][]; // of each point: from, to
 }
 export interface Chart {
   title: string; // with the unit
@@ -46,6 +47,7 @@ export interface Drawn {
   marker: number | null;
   width: number;
   points: [number, number][];
+  band: [number, number][]; // of each point; empty: none
 }
 
 // Six dashes and seven markers: 42 variants differ in one or the other, and the first six in both.
@@ -57,12 +59,12 @@ export const isReference = (drawn: Drawn): boolean => drawn.marker === null;
 export function drawnOf(chart: Chart): Drawn[] {
   const xs = xsOf(chart.lines.map((line) => line.points));
   const reference = (key: string, label: string, dash: number[], at: (x: number) => number): Drawn =>
-    ({ key, label, ink: "--soft", dash, marker: null, width: 1.25, points: xs.map((x): [number, number] => [x, at(x)]) });
+    ({ key, label, ink: "--soft", dash, marker: null, width: 1.25, band: [], points: xs.map((x): [number, number] => [x, at(x)]) });
   const { ideal } = chart;
   return [
     ...chart.lines.map((line): Drawn => ({
       key: `line ${line.label}`, label: line.label, ink: `--c${line.color % paletteSize}`,
-      dash: dashes[line.variant % dashes.length]!, marker: line.variant % markers, width: 2, points: line.points,
+      dash: dashes[line.variant % dashes.length]!, marker: line.variant % markers, width: 2, points: line.points, band: line.band ?? [],
     })),
     ...(ideal ? [reference("ideal", "ideal", [2, 4], (x) => x * ideal)] : []),
     ...(chart.targets ?? []).map((target) => reference(`target ${target.label}`, target.label, [9, 3], target.at)),
@@ -118,6 +120,17 @@ export function lookOf(view: string, chart: Chart): Look {
 export function setLog(view: string, chart: Chart, axis: "x" | "y", log: boolean): void {
   scales.set(scaleKey(view, chart, axis), log);
 }
+
+/// A point of a line with what it may be: its place, and the ends of its band.
+export interface Banded { x: number; low: number; high: number }
+/// Returns the band of a line, as far as a chart can show it.
+export function shownBand({ points, band }: Drawn, look: Look): Banded[] {
+  return band.map(([low, high], i): Banded => ({ x: points[i]![0], low, high }))
+    .filter(({ x, low, high }) => Number.isFinite(low) && Number.isFinite(high) && (!look.logX || x > 0) && (!look.logY || low > 0));
+}
+/// Returns the corners of a band: along its upper ends, and back along the lower ones.
+export const outlineOf = (band: Banded[]): [number, number][] =>
+  [...band.map(({ x, high }): [number, number] => [x, high]), ...band.map(({ x, low }): [number, number] => [x, low]).reverse()];
 
 /// Returns the points that a chart can show: on a logarithmic axis, those above zero.
 export const shownPoints = (points: [number, number][], look: Look): [number, number][] =>

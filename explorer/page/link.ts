@@ -106,7 +106,7 @@ const readers: { [Key in keyof State]: Reader<State[Key]> } = {
   batch: entry, stepTime: entry,
   fabric: oneOf(fabrics),
   link: entry, bandwidth: entry, second: entry, latency: entry, nodes: entry, devices: entry, bus: entry, cards: entry,
-  wire: entry, target: entry, samples: entry, memory: entry, jitter: entry, straggler: entry, measuredOne: entry, measuredAll: entry,
+  wire: entry, target: entry, samples: entry, memory: entry, jitter: entry, intervals: oneOf(["", "yes", "no"]), straggler: entry, measuredOne: entry, measuredAll: entry,
   preset: entry,
   algorithms, file, files,
 };

@@ -1,7 +1,7 @@
 // Pictures for papers: what a view shows, as one SVG of 180 mm width. PNG is drawn from the same SVG. Paper is white:
 // its ink is that of the light theme.
 import { wrap, placeMarks } from "./labels.js";
-import { type Chart, type Drawn, drawnOf, ink, isReference, type Look, markerPath, short, shownPoints, swatchOf } from "./lines.js";
+import { type Chart, type Drawn, drawnOf, ink, isReference, type Look, markerPath, outlineOf, short, shownBand, shownPoints, swatchOf } from "./lines.js";
 import { keepApart, type Scale, scaleX, scaleY, shareOf, ticksOf } from "./scales.js";
 
 export const sheetWidth = 720; // units: four to a millimeter
@@ -90,12 +90,12 @@ export function printedCharts(charts: { chart: Chart; look: Look }[]): Part[] {
 
 function printedChart(chart: Chart, look: Look, lines: Drawn[]): Part {
   const left = 62, right = sheetWidth - 40;
-  const drawn = lines.map((one) => ({ one, points: shownPoints(one.points, look) }));
+  const drawn = lines.map((one) => ({ one, points: shownPoints(one.points, look), band: shownBand(one, look) }));
   const heading = printedTitle(chart.title);
   const top = heading.height + 4;
   // An axis is that of all lines, as on the page: hiding one does not move the others along x.
   const sx = scaleX(drawnOf(chart).flatMap((one) => shownPoints(one.points, look).map((p) => p[0])), look.logX);
-  const sy = scaleY(drawn.flatMap(({ points }) => points.map((p) => p[1])), look.logY);
+  const sy = scaleY(drawn.flatMap(({ points, band }) => [...points.map((p) => p[1]), ...band.flatMap(({ low, high }) => [low, high])]), look.logY);
   const px = (v: number) => left + shareOf(sx, v) * (right - left);
   let bottom = top + 220;
   const py = (v: number) => bottom - shareOf(sy, v) * (bottom - top);
@@ -108,7 +108,7 @@ function printedChart(chart: Chart, look: Look, lines: Drawn[]): Part {
   return {
     height: bottom + 48,
     body: `<g class="chart">${heading.body}` +
-      axes(chart, { sx, sy, px, py, left, right, top, bottom }) + drawn.map(({ one, points }) => printedLine(one, points, px, py)).join("") +
+      axes(chart, { sx, sy, px, py, left, right, top, bottom }) + drawn.map(({ one, band }) => printedBand(one, outlineOf(band), px, py)).join("") + drawn.map(({ one, points }) => printedLine(one, points, px, py)).join("") +
       printedTargets(drawn, px, py, right, top) +
       marks.map((mark) => `<rect x="${(mark.left - 2).toFixed(1)}" y="${mark.top.toFixed(1)}" width="${(mark.width + 4).toFixed(1)}" height="${mark.height}" fill="#ffffff" fill-opacity="0.85"/>` +
         mark.lines.map((line, i) => textAt(mark.left, mark.top + 12 + i * 15, line, 'class="mark"')).join("")).join("") +
@@ -129,6 +129,11 @@ function axes(chart: Chart, { sx, sy, px, py, left, right, top, bottom }: Frame)
     textAt((left + right) / 2, bottom + 36, chart.x, `text-anchor="middle" fill="${soft}"`) +
     (chart.marks ?? []).filter((mark) => mark.x >= sx.least && mark.x <= sx.most)
       .map((mark) => `<path d="M${px(mark.x).toFixed(1)} ${top}V${bottom}" stroke="${soft}" stroke-dasharray="4 4"/>`).join("");
+}
+
+function printedBand(one: Drawn, corners: [number, number][], px: (v: number) => number, py: (v: number) => number): string {
+  if (corners.length === 0) return "";
+  return `<path class="band" d="M${corners.map(([x, y]) => `${px(x).toFixed(1)} ${py(y).toFixed(1)}`).join("L")}Z" fill="${ink(one.ink)}" fill-opacity="0.15"/>`;
 }
 
 function printedLine(one: Drawn, points: [number, number][], px: (v: number) => number, py: (v: number) => number): string {

@@ -8,12 +8,12 @@ import { stepMath } from "./math_view.js";
 import { type Group, PageError } from "./pool.js";
 import { type Evaluation, Results, type Row, rowsOf, runStudy, type Study } from "./results.js";
 import { draw, exportable, place, showError, showWarnings, status } from "./shown.js";
-import { algorithmsOf, type Json, bandwidthsOf, measuredOf, memoryOf, nodesOf, overBandwidth, overNodes, samplesOf, scenarioOf, type State, stepsOf, targetOf, type View } from "./state.js";
+import { algorithmsOf, type Json, bandwidthsOf, hasIntervals, measuredOf, memoryOf, nodesOf, overBandwidth, overNodes, samplesOf, scenarioOf, type State, stepsOf, surely, targetOf, type View } from "./state.js";
 import { bars, type Explanation, printedBars } from "./step_view.js";
 import { testbedOf } from "./testbed.js";
 import { Timeline } from "./timeline_view.js";
 import { bitsPerSecond, seconds } from "./units.js";
-import { bandwidthCharts, lastFacts, speedupCharts, tableRows, trainingCharts } from "./views.js";
+import { bandwidthCharts, lastFacts, orderFacts, speedupCharts, tableRows, trainingCharts } from "./views.js";
 
 /// A run of a view, until it ends or the next one begins.
 export interface Run {
@@ -81,6 +81,26 @@ async function warn(run: Run): Promise<void> {
   showWarnings(answer["warnings"] as string[]);
 }
 
+// Runs the study again with intervals, where they are asked for. What is shown stays until they are there.
+async function makeSure(run: Run): Promise<void> {
+  if (!hasIntervals(run.state)) return;
+  const scenario = surely(run.scenario);
+  const { files } = run.state;
+  const results = await runStudy(run.group, scenario, files, { point: (r) => status(`how sure: ${r.done} of ${r.study.points.length} points ...`) });
+  run.scenario = scenario;
+  run.command = commandOf("run", scenario, files);
+  run.results = results;
+  progress(results);
+}
+
+// Says which method is faster on the most nodes, and whether that is sure; nothing without intervals.
+async function ordersOf(run: Run): Promise<string[]> {
+  const { results } = run;
+  if (results === null || results.rows()[0]?.["step_time_s_low"] === undefined) return [];
+  const answer = await run.group.ask({ do: "run", scenario: run.scenario, files: run.state.files, points: chosenPoints(results.study) });
+  return orderFacts(results.study, String(answer["comparisons"] ?? ""));
+}
+
 async function runSpeedup(run: Run): Promise<void> {
   const { state } = run;
   const target = targetOf(state);
@@ -103,7 +123,9 @@ async function runSpeedup(run: Run): Promise<void> {
     evaluation: (e) => { evaluations.push(e); if (study !== null && state.view !== "table") draw(state.view, trainingCharts(study, evaluations)); },
   });
   painting.now();
-  if (run.results !== null) showFacts(...listOf(lastFacts(run.results, samplesOf(state), memoryOf(state))));
+  await makeSure(run);
+  painting.now();
+  if (run.results !== null) showFacts(...listOf([...lastFacts(run.results, samplesOf(state), memoryOf(state)), ...await ordersOf(run)]));
   await warn(run);
 }
 
@@ -132,17 +154,20 @@ async function runBandwidth(run: Run): Promise<void> {
   const painting = perFrame(() => { if (run.results !== null && !group.cancelled) draw(state.view, bandwidthCharts(run.results, marks, target)); });
   const results = await runStudy(group, run.scenario, state.files, { point: (r) => { run.results = r; progress(r); painting.soon(); } });
   painting.now();
+  await makeSure(run);
+  painting.now();
   status(`${results.study.points.length} points; looking for crossings and for the bandwidth of ${target * 100} % ...`);
   const searches = searchesOf(run);
   const crossings = await Promise.all(searches.slice(1).map((search) => crossingsOf(run, searches[0]!, search)));
   for (const { changes, search } of crossings)
     for (const c of changes) marks.push({ x: c.at, label: `${search.label} ${turn(c)}` });
   painting.now();
-  const list = el("ul", { class: "facts" }, ...crossings.flatMap(({ changes, search, command }) => {
+  const list = el("ul", { class: "facts" }, ...crossings.flatMap(({ changes, unsure, search, command }) => {
     const against = searches[0]!.label;
+    const order = unsure === null ? [] : [`Which of ${search.label} and ${against} is faster is not sure from ${unsure[0]} to ${unsure[1]}. `];
     const facts = changes.length === 0 ? [`${search.label} and ${against} do not cross from 1 Mbps to 10 Tbps on ${state.nodes.trim()} nodes. `]
       : changes.map((c) => `${search.label} ${turn(c)}, compared with ${against}, on ${state.nodes.trim()} nodes. `);
-    return facts.map((fact) => el("li", {}, fact, copyButton(command)));
+    return [...facts, ...order].map((fact) => el("li", {}, fact, copyButton(command)));
   }));
   showFacts(list, await reachTable(run, searches, target));
   status(`${results.study.points.length} points`);
@@ -167,13 +192,14 @@ function searchesOf(run: Run): Search[] {
 }
 const settings = (option: string, set: string[]): string[] => set.flatMap((one) => [option, one]);
 
-async function crossingsOf(run: Run, first: Search, other: Search): Promise<{ changes: Change[]; search: Search; command: string }> {
+async function crossingsOf(run: Run, first: Search, other: Search): Promise<{ changes: Change[]; unsure: [string, string] | null; search: Search; command: string }> {
   const answer = await run.group.ask({
     do: "solve", scenario: other.scenario, files: run.state.files, set: other.set, against: first.set, vary: widest, find: "step_time_s", grid: 22, tolerance: 1e-3,
   });
   const command = commandOf("solve", other.scenario, run.state.files,
     ["--vary", widest, "--find", "step_time_s", ...settings("--set", other.set), ...settings("--against", first.set)]);
-  return { changes: (answer["changes"] as Change[]).filter((c) => c.kind === "crossing" || c.kind === "jump"), search: other, command };
+  const changes = (answer["changes"] as Change[]).filter((c) => c.kind === "crossing" || c.kind === "jump");
+  return { changes, unsure: answer["unsure"] as [string, string] | null, search: other, command };
 }
 
 // Which bandwidth reaches an efficiency: a row for each algorithm.
@@ -181,8 +207,11 @@ async function reachTable(run: Run, searches: Search[], target: number): Promise
   const shares = [...new Set([0.5, 0.75, 0.9, 0.95, target])].sort((a, b) => a - b);
   const cell = async (search: Search, share: number): Promise<string> => {
     const answer = await run.group.ask({ do: "solve", scenario: search.scenario, files: run.state.files, set: search.set, vary: widest, find: "efficiency", equals: share, grid: 15, tolerance: 1e-3 });
-    const reached = (answer["changes"] as Change[]).filter((c) => !c.above_before).at(-1);
-    if (reached !== undefined) return reached.shown;
+    const reachedIn = (changes: unknown): Change | undefined => ((changes ?? []) as Change[]).filter((c) => !c.above_before).at(-1);
+    const reached = reachedIn(answer["changes"]);
+    const [least, most] = [reachedIn(answer["at_high"]), reachedIn(answer["at_low"])];
+    const range = answer["at_low"] === null ? "" : ` (${least?.shown ?? "less"} to ${most?.shown ?? "never"})`;
+    if (reached !== undefined) return reached.shown + range;
     return answer["above_at_first"] === true ? "1Mbps or less" : "not up to 10Tbps";
   };
   const rows = await Promise.all(searches.map(async (search) => [search.label, ...await Promise.all(shares.map((share) => cell(search, share)))]));

@@ -33,6 +33,7 @@ export interface State {
   samples: string; // to train; empty: no matter
   memory: string; // GB of a device; empty: no matter
   jitter: string; // log-normal sigma of gradients; 0: none
+  intervals: string; // of times: "yes", "no"; empty: on a testbed
   straggler: string; // a slow node takes so many times as long; 1: none
   measuredOne: string; // a step on one node took so long; empty: not measured
   measuredAll: string; // and one on all nodes
@@ -49,7 +50,7 @@ export function firstState(): State {
   return {
     view: "speedup", net: "resnet-50", device: "step time", precision: "fp32", efficiency: "", batch: "64", stepTime: "150ms",
     fabric: "star", link: "", bandwidth: "1Gbps", second: "10Gbps", latency: "0s", nodes: "64", devices: "1", bus: "pcie-3.0-x16", cards: "1",
-    wire: "", target: "90", samples: "", memory: "", jitter: "0", straggler: "1", measuredOne: "", measuredAll: "", algorithms: [dense, dgc], preset: "", file: null, files: {},
+    wire: "", target: "90", samples: "", memory: "", jitter: "0", intervals: "", straggler: "1", measuredOne: "", measuredAll: "", algorithms: [dense, dgc], preset: "", file: null, files: {},
   };
 }
 
@@ -137,6 +138,15 @@ function onWire(algorithm: Json, wire: string): Json {
 }
 /// Returns the algorithms as the scenario has them.
 export const algorithmsOf = (state: State): Json[] => state.algorithms.map((one) => onWire(one, state.wire));
+
+/// Returns whether values have intervals, in a second run, which takes several times as long as the first.
+export const hasIntervals = (state: State): boolean =>
+  state.file === null && (state.intervals === "yes" || (state.intervals === "" && testbedOf(state) !== null));
+/// Returns the scenario with intervals.
+export function surely(scenario: string): string {
+  const read = JSON.parse(scenario) as Json;
+  return JSON.stringify({ ...read, measure: { ...(read["measure"] as Json), interval: true } }, null, 2);
+}
 
 const isRandom = (state: State): boolean => numberOf(state.jitter) > 0 || numberOf(state.straggler) > 1;
 

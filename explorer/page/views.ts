@@ -1,6 +1,6 @@
 // The views over results: what each draws from a study's rows.
 import { type Chart, type Line, paletteSize, short } from "./lines.js";
-import type { Evaluation, Results, Row, Study } from "./results.js";
+import { type Evaluation, type Results, type Row, rowsOf, type Study } from "./results.js";
 import { bandwidthText, bitsPerSecond, timeText } from "./units.js";
 
 const nodesPath = "cluster.nodes";
@@ -42,16 +42,26 @@ function seriesOf(results: Results, x: number, valueOf: (name: string) => number
   return [...made.values()];
 }
 
+// Returns the ends of a column's interval; null if it has none.
+function endsOf(row: Row, column: string, factor: number): [number, number] | null {
+  const [low, high] = [row[`${column}_low`] ?? "", row[`${column}_high`] ?? ""];
+  return low === "" || high === "" ? null : [Number(low) * factor, Number(high) * factor];
+}
+
 // Colors tell algorithms apart, dashes and markers the rest. Where there is one algorithm, colors tell the rest as well;
 // where there are more algorithms than colors, dashes and markers tell those of one color apart.
 function lines(series: Series[], column: string, factor = 1): Line[] {
   const variants = Math.max(0, ...series.map((one) => one.variant)) + 1;
   const alone = series.every((one) => one.algorithm === series[0]!.algorithm);
-  return series.map((one) => ({
-    label: one.label, color: alone ? one.variant : one.algorithm, variant: one.variant + variants * Math.floor(one.algorithm / paletteSize),
-    points: one.points.filter((p) => p.row[column] !== "" && p.row[column] !== undefined)
-      .map((p): [number, number] => [p.x, Number(p.row[column]) * factor]).sort((a, b) => a[0] - b[0]),
-  }));
+  return series.map((one) => {
+    const there = one.points.filter((p) => p.row[column] !== "" && p.row[column] !== undefined).sort((a, b) => a.x - b.x);
+    const ends = there.map(({ row }) => endsOf(row, column, factor));
+    return {
+      label: one.label, color: alone ? one.variant : one.algorithm, variant: one.variant + variants * Math.floor(one.algorithm / paletteSize),
+      points: there.map((p): [number, number] => [p.x, Number(p.row[column]) * factor]),
+      ...(ends.every((one) => one !== null) ? { band: ends } : {}),
+    };
+  });
 }
 
 // Speedup is over one device: the ideal grows with the devices of all nodes.
@@ -115,6 +125,17 @@ export function lastFacts(results: Results, samples: number | null, memory: numb
   });
 }
 
+/// Says of comparisons.csv which methods are faster, and where that is not sure.
+export function orderFacts(study: Study, comparisons: string): string[] {
+  return rowsOf(comparisons).map((row) => {
+    const point = study.points[Number(row["point"])]!;
+    const where = study.axes.flatMap((axis, a) => (axis.path === "algorithm" || isZipped(study, a, axisOf(study, "algorithm")) ? [] : [axis.path === nodesPath ? `${point.nodes} nodes` : axis.names[point.choice[a]!]!]));
+    const [ratio, low, high] = ["", "_low", "_high"].map((end) => Number(row[`times_as_fast${end}`])) as [number, number, number];
+    const range = `${short(ratio)} times as fast as ${row["against_algorithm"]} (${short(low)} to ${short(high)})`;
+    return `${where.length === 0 ? "" : `${where.join(", ")}: `}${row["algorithm"]} is ${range}${low > 1 || high < 1 ? "" : ", so which is faster is not sure"}.`;
+  });
+}
+
 // A study of another shape: step time over its longest numeric axis.
 function genericCharts(results: Results): Chart[] {
   const { axes } = results.study;
@@ -163,7 +184,9 @@ export function tableRows(study: Study, rows: Row[]): { header: string[]; rows: 
     header: ["point", ...axes, ...columns.map(([, title]) => title)],
     rows: rows.map((row) => [row["point"] ?? "", ...axes.map((path) => row[path]!), ...columns.map(([column, , factor]) => {
       const value = row[column] ?? "";
-      return factor === 0 || value === "" ? value : short(Number(value) * factor);
+      if (factor === 0 || value === "") return value;
+      const ends = endsOf(row, column, factor);
+      return short(Number(value) * factor) + (ends === null || ends[0] === ends[1] ? "" : ` (${short(ends[0])} to ${short(ends[1])})`);
     })]),
   };
 }

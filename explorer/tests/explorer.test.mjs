@@ -221,7 +221,7 @@ test("after a link that could not be read, the page goes on, and its own link is
 test("every key of a link may hold junk", async () => {
   const junk = [null, true, 7, -1e308, [], [null], {}, { toString: 1 }, "__proto__", "x".repeat(5000), [[[]]], { name: 1 }];
   await show({ nodes: "4" });
-  const keys = ["view", "net", "device", "precision", "efficiency", "batch", "stepTime", "fabric", "link", "bandwidth", "second", "latency", "nodes", "devices", "bus", "cards", "wire", "target", "samples", "memory", "jitter", "straggler", "algorithms", "preset", "file", "files"];
+  const keys = ["view", "net", "device", "precision", "efficiency", "batch", "stepTime", "fabric", "link", "bandwidth", "second", "latency", "nodes", "devices", "bus", "cards", "wire", "target", "samples", "memory", "jitter", "intervals", "straggler", "algorithms", "preset", "file", "files"];
   let i = 0;
   for (const key of keys)
     for (let k = 0; k < 3; ++k, i = (i + 5) % junk.length) {

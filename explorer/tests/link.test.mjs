@@ -26,7 +26,7 @@ const may = {
   view: (x) => views.includes(x), net: isEntry, device: isEntry, precision: isEntry, efficiency: isEntry, bus: isEntry, cards: isEntry, link: isEntry, wire: isEntry, target: isEntry,
   samples: isEntry, memory: isEntry, preset: isEntry,
   fabric: (x) => ["star", "leaf-spine", "fat-tree", "ring"].includes(x),
-  batch: isEntry, stepTime: isEntry, bandwidth: isEntry, second: isEntry, latency: isEntry, nodes: isEntry, devices: isEntry, jitter: isEntry, straggler: isEntry, measuredOne: isEntry, measuredAll: isEntry,
+  batch: isEntry, stepTime: isEntry, bandwidth: isEntry, second: isEntry, latency: isEntry, nodes: isEntry, devices: isEntry, jitter: isEntry, intervals: (v) => ["", "yes", "no"].includes(v), straggler: isEntry, measuredOne: isEntry, measuredAll: isEntry,
   algorithms: (x) => Array.isArray(x) && x.length <= 32 && x.every((a) => isObject(a) && isEntry(a.label) && isWhole(a, 32)),
   file: (x) => x === null || (isObject(x) && Object.keys(x).sort().join() === "name,text" && isEntry(x.name) && isText(Infinity)(x.text)),
   files: (x) => isObject(x) && Object.values(x).every(isText(Infinity)),
@@ -35,7 +35,7 @@ const may = {
 const full = () => ({
   view: "table", net: "my net", device: "v100", batch: "32", stepTime: "80ms", fabric: "ring", bandwidth: "3Gbps", second: "", latency: "40us", nodes: "4",
   precision: "bf16", efficiency: "40", bus: "nvlink-1", cards: "2", link: "10GbE-tcp", wire: "bf16", target: "75", samples: "1e9", memory: "80", preset: "dgc-speedup",
-  devices: "2", jitter: "0.2", straggler: "3", measuredOne: "0.5s", measuredAll: "4s", algorithms: [{ label: "a", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, exact: true, mixing: [[1, 0.5], [null]] }],
+  devices: "2", jitter: "0.2", intervals: "yes", straggler: "3", measuredOne: "0.5s", measuredAll: "4s", algorithms: [{ label: "a", kind: "sgd", codec: { kind: "qsgd", levels: 7 }, exact: true, mixing: [[1, 0.5], [null]] }],
   file: { name: "mine.json", text: "{}\n💥 \" # % \u0000" }, files: { "my-net.json": "{}", "__proto__": "a,b", constructor: "c" },
 });
 

@@ -268,6 +268,45 @@ test("the theme is kept, a link skips to the result, and the status is announced
   assert.equal((await page.evaluate(() => window.said)).filter((said) => said !== "").length, 1);
 });
 
+test("intervals are those of the program: bands, tables, and which method is faster", async () => {
+  await show({ nodes: "8", second: "", intervals: "yes" });
+  const scenario = await page.evaluate(() => window.explorer.scenario());
+  assert.equal(JSON.parse(scenario).measure.interval, true);
+  const csv = await csvOf(page);
+  assert.equal(csv, byCommandLine(scenario));
+  const charts = await page.evaluate(() => window.explorer.charts());
+  for (const [chart, column, factor] of [[0, "speedup", 1], [1, "efficiency", 100]])
+    for (const line of charts[chart].lines) {
+      const mine = rowsOf(csv).filter((row) => row.algorithm === line.label.split(",")[0]);
+      assert.deepEqual(line.band, mine.map((row) => ["_low", "_high"].map((end) => number(row, column + end) * factor)), line.label);
+    }
+  // The command's folder has the comparison of the two methods on the most nodes.
+  const file = join(folder, "sure.json");
+  writeFileSync(file, scenario);
+  execFileSync(paceline, ["run", file, "--out", join(folder, "sure"), "--quiet"], { stdio: "ignore" });
+  const most = rowsOf(csv).filter((row) => row.nodes === "8").map((row) => row.point);
+  const [one] = rowsOf(readFileSync(join(folder, "sure/comparisons.csv"), "utf8")).filter((row) => most.includes(row.point));
+  const three = (name) => String(Number(number(one, name).toPrecision(3)));
+  const ends = `${three("times_as_fast")} times as fast as ${one.against_algorithm} (${three("times_as_fast_low")} to ${three("times_as_fast_high")})`;
+  assert.ok((await text(page, "facts")).includes(`8 nodes: ${one.algorithm} is ${ends}`), `${await text(page, "facts")}: ${ends}`);
+  await page.click("#tab-table");
+  await settled(page);
+  assert.match(await text(page, "panel"), /[\d.]+ \([\d.]+ to [\d.]+\)/);
+});
+
+test("with intervals, a bandwidth that reaches an efficiency has the answers at both ends", async () => {
+  await show({ view: "bandwidth", nodes: "4", second: "", target: "50", intervals: "yes", algorithms: [{ label: "dense", kind: "dense" }] });
+  const file = join(folder, "reach.json");
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(await page.evaluate(() => window.explorer.scenario())), sweep: undefined, algorithm: { label: "dense", kind: "dense" } }));
+  const told = execFileSync(paceline, ["solve", file, "--vary", "cluster.fabric.link.bandwidth=1Mbps..10Tbps", "--find", "efficiency", "--equals", "0.5", "--grid", "15", "--tolerance", "1e-3", "--json", "--quiet"], { encoding: "utf8" });
+  const { answers, at_low: low, at_high: high } = JSON.parse(told);
+  const cell = await page.locator("#reach tbody tr").first().locator("td").nth(1).textContent();
+  const gbps = [...cell.matchAll(/([\d.]+)([GMT])bps/g)].map(([, value, unit]) => Number(value) * { M: 1e-3, G: 1, T: 1e3 }[unit]);
+  const bits = (found) => found[0].at.number;
+  assert.equal(gbps.length, 3, cell);
+  [answers, high, low].forEach((found, i) => assert.ok(Math.abs(gbps[i] * 1e9 / bits(found) - 1) < 0.01, `${cell}: ${JSON.stringify(found)}`));
+});
+
 test("a run can be cancelled", async () => {
   await show({ nodes: "4" });
   await page.fill("#nodes", "4096");

@@ -1,6 +1,6 @@
-// The questions of the command line for Python: check, explain, solve, calibrate, diagnose, lists. Each
-// answer has a text for people; explain, solve, calibrate and diagnose have it as JSON, too, as `--json`
-// prints it.
+// The questions of the command line for Python: check, explain, solve, calibrate, diagnose, lists.
+// Each answer has a text for people; explain, solve, calibrate and diagnose have it as JSON, too,
+// as `--json` prints it.
 #pragma once
 
 #include <cstddef>

@@ -18,6 +18,7 @@
 #include "app/host/version.hpp"
 #include "app/json/resources.hpp"
 #include "app/questions/list_text.hpp"
+#include "app/run/comparisons.hpp"
 #include "app/run/results.hpp"
 #include "app/run/table.hpp"
 #include "python/bindings/asking.hpp"
@@ -247,6 +248,7 @@ void define_studies(py::module_& module) {
         .def("results_csv", [](const RanStudy& r) { return results_csv(points_of(r)); })
         .def("timeline_csv", &timeline_of)
         .def("summary_csv", [](const RanStudy& r) { return summary_csv(points_of(r)); })
+        .def("comparisons_csv", [](const RanStudy& r) { return comparisons_csv(points_of(r)); })
         .def("table", [](const RanStudy& r) { return speedup_table(points_of(r)); })
         .def("manifest",
              [](const RanStudy& r) {

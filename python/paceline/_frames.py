@@ -13,8 +13,9 @@ from . import _engine
 if TYPE_CHECKING:
     import pandas
 
-WHOLE_COLUMNS = ("point", "nodes", "devices", "points")
-TEXT_COLUMNS = ("job", "algorithm", "outcome")
+WHOLE_COLUMNS = ("point", "against", "nodes", "devices", "points")
+TEXT_COLUMNS = ("job", "algorithm", "against_algorithm", "outcome")
+COMPARISONS_COLUMNS = ("times_as_fast", "times_as_fast_low", "times_as_fast_high")
 TIMELINE_COLUMNS = ("sim_time_s", "iteration", "epoch", "train_loss", "test_loss", "test_accuracy",
                     "consensus_distance", "bytes_sent_per_node", "relative_error")
 
@@ -42,7 +43,7 @@ def frame_of(text: str) -> pandas.DataFrame:
         raise ModuleNotFoundError("a DataFrame needs pandas: apt-get install python3-pandas; without it, use .points or "
                                   ".csv()") from None
     header = next(csv.reader([text.partition("\n")[0]]))
-    known = {*numbers(), *TIMELINE_COLUMNS, *(f"{name}_{what}" for name in numbers() for what in ("mean", "sd"))}
+    known = {*numbers(), *TIMELINE_COLUMNS, *COMPARISONS_COLUMNS, *(f"{name}_{what}" for name in numbers() for what in ("mean", "sd"))}
     types: dict[str, str] = {name: "float64" if name in known else "str" for name in header}
     types.update({name: "int64" for name in header if name in WHOLE_COLUMNS or name.endswith("_count")})
     frame = pandas.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, float_precision="round_trip",

@@ -23,7 +23,7 @@ def load(folder: str | os.PathLike[str]) -> Study:
     if not os.path.isdir(path):
         raise ScenarioError(f"{path}: no such folder; name one that paceline run has written", path)
     texts = {name: _text_in(path, name)
-             for name in ("results.csv", "timeline.csv", "summary.csv", "table.txt", "manifest.json")}
+             for name in ("results.csv", "timeline.csv", "summary.csv", "comparisons.csv", "table.txt", "manifest.json")}
     if texts["results.csv"] is None:
         raise ScenarioError(f"{path}: has no results.csv; name a folder that paceline run has written", path)
     manifest = _manifest_in(texts["manifest.json"], path)

@@ -208,8 +208,15 @@ class Study:
         header = ",".join([*axes, "algorithm", "nodes", "points", *columns])
         return frame_of(self._tables.get("summary.csv", header + "\n"))
 
+    @cached_property
+    def comparisons(self) -> pandas.DataFrame:
+        """comparisons.csv as a DataFrame: each point against each that differs from it in the method alone, with how many times
+        as fast it is and the ends of that. Without intervals ("interval" in "measure") it has no rows."""
+        header = "point,algorithm,against,against_algorithm,times_as_fast,times_as_fast_low,times_as_fast_high"
+        return frame_of(self._tables.get("comparisons.csv", header + "\n"))
+
     def csv(self, name: str = "results") -> str:
-        """Returns the text of "results", "timeline" or "summary", byte for byte the file of `paceline run`.
+        """Returns the text of "results", "timeline", "summary" or "comparisons", byte for byte the file of `paceline run`.
 
         Raises LookupError if this study has no such table.
         """
@@ -250,7 +257,7 @@ class Study:
             with open(path + ".tmp", "w", encoding="utf-8", newline="") as stream:
                 stream.write(text)
             os.replace(path + ".tmp", path)
-        for name in ("timeline.csv", "summary.csv"):
+        for name in ("timeline.csv", "summary.csv", "comparisons.csv"):
             if name not in files and os.path.exists(os.path.join(folder, name)):
                 os.remove(os.path.join(folder, name))
 
@@ -285,7 +292,8 @@ class Study:
 def study_of(ran: _engine.Results, read: _engine.Study, folder: str | None) -> Study:
     """Returns the results of the engine."""
     tables = {"results.csv": ran.results_csv(), "table.txt": ran.table()}
-    for name, text in (("timeline.csv", ran.timeline_csv()), ("summary.csv", ran.summary_csv())):
+    for name, text in (("timeline.csv", ran.timeline_csv()), ("summary.csv", ran.summary_csv()),
+                       ("comparisons.csv", ran.comparisons_csv())):
         if text is not None:
             tables[name] = text
 

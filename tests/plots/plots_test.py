@@ -448,6 +448,13 @@ class Figures(unittest.TestCase):
         ratio, = heatmap.draw(study, options("heatmap", "--ratio", "other", "dense")).axes
         cells = {text.get_position(): text.get_text() for text in ratio.texts}
         self.assertEqual(cells[(1, 2)], f"{step_time('dense', 4, 1) / step_time('other', 4, 1):.3g}")
+        self.assertFalse(any(text.get_text().startswith("≈") for text in ratio.texts))
+        folder = timing_study()
+        dense, other = 4, 8  # on one node at 10 Gbps, and on the same machines
+        folder.table("comparisons.csv", ["point", "algorithm", "against", "against_algorithm", *(f"times_as_fast{end}" for end in ("", "_low", "_high"))],
+                     [[other + k - 4, "other", dense + k - 4, "dense", 1, low, high] for k, (low, high) in enumerate([(0.9, 1.2), (1.1, 1.3), (0.5, 0.9), (0.8, 1)])])
+        ratio, = heatmap.draw(folder.study(), options("heatmap", "--ratio", "dense", "other")).axes
+        self.assertEqual({text.get_position() for text in ratio.texts if text.get_text().startswith("≈")}, {(2, 0), (2, 3)})
         with self.assertRaisesRegex(common.WrongInput, "no algorithm \"sparse\"; this study has: dense, other"):
             heatmap.draw(study, options("heatmap", "--ratio", "sparse", "dense"))
 

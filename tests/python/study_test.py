@@ -40,6 +40,21 @@ def test_a_frame_has_the_columns_of_results_csv_with_types():
     assert isinstance(frame, pandas.DataFrame)
 
 
+def test_comparisons_are_there_with_intervals_and_come_back_from_a_folder(tmp_path):
+    pytest.importorskip("pandas")
+    methods = {"algorithm": [{"label": "=a", "kind": "dense"}, {"label": "b", "kind": "dense", "wire": "fp16"}], "cluster.nodes": [2, 4]}
+    assert paceline.run(ring(sweep=methods)).comparisons.empty
+    study = paceline.run(ring(sweep=methods, measure={"interval": True}), out=tmp_path / "out")
+    frame = study.comparisons
+    steps = list(study.frame["step_time_s"])
+    assert list(frame["times_as_fast"]) == [steps[0] / steps[2], steps[1] / steps[3]]
+    assert list(frame["point"]) == [2, 3] and list(frame["against"]) == [0, 1]
+    assert list(frame["against_algorithm"]) == ["=a", "=a"]
+    assert (frame["times_as_fast_low"] < frame["times_as_fast"]).all()
+    assert (tmp_path / "out/comparisons.csv").read_text() == study.csv("comparisons")
+    assert paceline.load(tmp_path / "out").comparisons.equals(frame)
+
+
 def test_numbers_of_a_frame_are_those_of_the_file_to_the_last_bit():
     pytest.importorskip("pandas")
     study = paceline.run(ROOT / "tests/fingerprints/seeds.json")

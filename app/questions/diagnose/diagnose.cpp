@@ -269,7 +269,7 @@ class Diagnosing {
         return cause;
     }
 
-    // Makes answers of what explains the numbers, and looks for a measurement that tells them apart.
+    // Makes answers of what explains the numbers, and looks for what would tell them apart.
     void group(std::vector<JudgedCause>& fit) {
         if (fit.empty()) return;
         std::ranges::sort(fit, [](const JudgedCause& a, const JudgedCause& b) {

@@ -568,5 +568,19 @@ TEST_CASE("explain: every algorithm can be explained") {
     }
 }
 
+TEST_CASE("explain: a step has its interval where one is asked for, and improvements have none") {
+    const Study study = study_of(R"({"measure": {"interval": true}})");
+    const Explanation e = explain(study);
+    REQUIRE(e.as_is.interval);
+    const Metrics ran = run_point(study.points[0].scenario, nullptr);
+    CHECK(e.as_is.interval->low == Approx(ran.interval->low));
+    CHECK(e.as_is.interval->high == Approx(ran.interval->high));
+    for (const WhatNext& one : e.next) CHECK_FALSE(one.run->interval);
+    const Json figures = Json::parse(explanation_json(e))["figures"];
+    CHECK(figures["step_time_s_low"] == *e.as_is.step_time_s * ran.interval->low);
+    CHECK(explanation_text(e).find("a step with 90 %") != std::string::npos);
+    CHECK(explanation_text(explain(study_of())).find("90 %") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace paceline::explain_test
