@@ -120,31 +120,31 @@ LinkLabel label_of_card(const StandingMachines& machines, LinkLabel label) {
 
 }  // namespace
 
-Fabric make_uneven_machines(std::span<const MachineShape> shapes, Fabric between) {
-    PACELINE_CHECK(!shapes.empty(), "there is a machine or more");
-    const auto machines = std::make_shared<const StandingMachines>(
-        stand(shapes, static_cast<LinkId>(between.links.size())));
-    const StandingMachine& last = machines->all.back();
+Fabric make_uneven_machines(std::span<const MachineShape> machines, Fabric between) {
+    PACELINE_CHECK(!machines.empty(), "there is a machine or more");
+    const auto standing = std::make_shared<const StandingMachines>(
+        stand(machines, static_cast<LinkId>(between.links.size())));
+    const StandingMachine& last = standing->all.back();
     PACELINE_CHECK(between.hosts == last.first_card + last.cards,
                    "the fabric joins the machines' cards");
     Fabric fabric;
     fabric.hosts = last.first_device + last.devices;
-    fabric.machines = machines->sizes;
+    fabric.machines = standing->sizes;
     fabric.links = std::move(between.links);
     fabric.back = std::move(between.back);  // bus links have no reverse link
-    for (std::size_t m = 0; m < shapes.size(); ++m)
-        if (shapes[m].bus)
+    for (std::size_t m = 0; m < machines.size(); ++m)
+        if (machines[m].bus)
             fabric.links.insert(fabric.links.end(),
-                                static_cast<std::size_t>(machines->all[m].links()),
-                                shapes[m].bus->lane);
-    fabric.label = [machines, outside = std::move(between.label)](LinkId link) {
-        if (link >= machines->first_bus_link) return label_of_bus(*machines, link);
-        return label_of_card(*machines, outside(link));
+                                static_cast<std::size_t>(standing->all[m].links()),
+                                machines[m].bus->lane);
+    fabric.label = [standing, outside = std::move(between.label)](LinkId link) {
+        if (link >= standing->first_bus_link) return label_of_bus(*standing, link);
+        return label_of_card(*standing, outside(link));
     };
-    fabric.find_route = [machines, outside = std::move(between.find_route)](int from, int to,
+    fabric.find_route = [standing, outside = std::move(between.find_route)](int from, int to,
                                                                             Route& route) {
-        const StandingMachine& here = machines->of(from);
-        const StandingMachine& there = machines->of(to);
+        const StandingMachine& here = standing->of(from);
+        const StandingMachine& there = standing->of(to);
         const bool apart = &here != &there;
         route.clear();
         if (apart) outside(here.card_of(from), there.card_of(to), route);

@@ -43,7 +43,7 @@ class ReadingClasses {
         const auto classes = ObjectReader(cluster_text, cluster_keys()).optional("classes");
         kinds_.batches.push_back(workload.batch.value_or(0));
         for (std::size_t i = 0; i < cluster.classes.size(); ++i) {
-            kinds_.places.push_back(classes->element(i));
+            kinds_.places.emplace_back(classes->element(i));
             kinds_.batches.push_back(
                 batch_of(ObjectReader(classes->element(i), node_class_keys())));
         }
@@ -107,11 +107,6 @@ struct Pace {
     std::size_t kind = 0;
     double speed = 1;
     std::int64_t workers = 0;
-
-    auto operator<=>(const Pace& other) const {
-        return std::pair(kind, speed) <=> std::pair(other.kind, other.speed);
-    }
-    bool operator==(const Pace&) const = default;
 };
 
 class BySpeed {

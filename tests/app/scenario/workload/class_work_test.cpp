@@ -202,6 +202,46 @@ TEST_CASE("classes: rates count the samples of each worker, also where workers r
     CHECK(run_one_point(text).samples_per_s.value() == Approx(45'000).epsilon(2e-3));
 }
 
+TEST_CASE("classes: memory is that of the device that is fullest, by its batch and its size") {
+    Json text = base(4, {{"profile", "gpt2"},
+                         {"step_time", per_sample(0, 100)},
+                         {"batch", 2},
+                         {"recompute", "none"},
+                         {"device_memory", "80GB"}});
+    const Metrics alike = run_one_point(text);
+    text["cluster"]["classes"] = {{{"nodes", {3}}, {"batch", 6}}};
+    const Metrics large = run_one_point(text);
+    text["cluster"]["classes"] = {{{"nodes", {3}}, {"device_memory", "8GB"}}};
+    const Metrics small = run_one_point(text);
+
+    CHECK(large.activations_gb.value() == Approx(3 * alike.activations_gb.value()));
+    CHECK(large.memory_gb.value() > alike.memory_gb.value());
+    CHECK(small.memory_gb == alike.memory_gb);
+    CHECK(small.memory_share.value() == Approx(10 * alike.memory_share.value()));
+}
+
+TEST_CASE("uneven machines: a ring over 4 and 2 devices takes what the slowest cable makes it") {
+    Json text = base(2, {{"gradient", "6MB"}, {"gradient_time", "10ms"}});
+    Json& cluster = text["cluster"];
+    cluster["fabric"]["link"] = {{"bandwidth", "1Gbps"}, {"latency", "50us"}};
+    cluster["devices_per_node"] = 4;
+    cluster["bus"] = {{"kind", "switched"},
+                      {"link", {{"bandwidth", "12GBps"}, {"latency", "5us"}}}};
+    cluster["classes"] = {{{"nodes", {1}}, {"devices_per_node", 2}}};
+    const double hop_s = 2 * 50e-6 + 2 * 5e-6;
+
+    const Metrics m = run_one_point(text);
+
+    CHECK(m.devices == 6);
+    CHECK(m.step_time_s.value() == Approx(10e-3 + 2 * 5 * (hop_s + 1e6 * 8 / 1e9)).epsilon(1e-9));
+    CHECK(m.bytes_sent_per_node_per_step.value() == Approx(2 * 5 * 1e6));
+    CHECK_FALSE(m.model_step_time_s.has_value());
+
+    cluster["classes"][0]["link"] = {{"bandwidth", "100Mbps"}, {"latency", "50us"}};
+    const double slower_s = run_one_point(text).step_time_s.value();
+    CHECK(slower_s == Approx(10e-3 + 2 * 5 * (hop_s + 1e6 * 8 / 1e8)).epsilon(1e-3));
+}
+
 // A convex model in double on random batches.
 Json convex(const std::string& weigh) {
     return {{"model", {{"kind", "linear-regression"}}},
