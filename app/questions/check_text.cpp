@@ -54,11 +54,10 @@ std::string lines_of(const Scenario& scenario, std::size_t number) {
                             drawn.nodes.size(), drawn.of, drawn.path, drawn.share);
     if (!scenario.workload.batches.empty())
         for (const KindOfDevice& kind : scenario.workload.kinds)
-            text += fmt::format("      batch: {}{} on {}, {} {}\n", kind.least_batch,
-                                kind.most_batch > kind.least_batch
-                                    ? fmt::format(" to {}", kind.most_batch)
-                                    : "",
-                                kind.name, kind.workers, kind.workers == 1 ? "worker" : "workers");
+            text += fmt::format(
+                "      batch: {}{} on {}, {} {}\n", kind.least_batch,
+                kind.most_batch > kind.least_batch ? fmt::format(" to {}", kind.most_batch) : "",
+                kind.name, kind.workers, kind.workers == 1 ? "worker" : "workers");
     return text;
 }
 
