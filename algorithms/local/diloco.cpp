@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/local/adam_steps.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
@@ -18,11 +18,11 @@ Task<> diloco(Worker& self, DilocoOptions options) {
     Vector& x = self.model();
     Vector& anchor = self.replicated("anchor", x);
     Vector& u = self.replicated("outer momentum");
-    AdamState adam(x);
+    InnerState inner(x);
     VectorExchange exchange(self, options.exchange);
 
     while (self.begins_step()) {
-        co_await adamw_step(self, options.rule, adam);
+        co_await inner_step(self, options.inner, inner);
         if (!ends_block(self.step(), options.period)) continue;
         const Vector gradient = co_await exchange.aggregate(anchor - x);
         self.once(self.step() / options.period, [&] { outer_step(options, gradient, anchor, u); });

@@ -1,8 +1,8 @@
 // DiLoCo: workers take H steps of AdamW alone; how far they have come, averaged, is a gradient for
-// an outer SGD with Nesterov momentum.
+// an outer SGD with Nesterov momentum. With Muon in place of AdamW it is MuLoCo.
 //
-//   every step of a block       x_i   <-  adam_step with g_i, m_i, v_i
-//                                         (optimizers/adam.hpp)
+//   every step of a block       x_i   <-  a step of the inner optimizer with g_i, m_i, v_i
+//                                         (inner_steps.hpp)
 //   after its last              D     <-  (1/n) sum over j of (x_0 - x_j)        the outer gradient
 //                               u     <-  mu u + D
 //                               x_0   <-  x_0 - eta (D + mu u)
@@ -12,8 +12,8 @@
 //   x_i         self.model()                  model of worker i
 //   x_0         anchor                        where the block began: x(0) at first
 //   g_i                                       its stochastic gradient at x_i
-//   m_i, v_i    m, v                          of Adam, 0 at first; they stay local and go on across
-//                                             blocks
+//   m_i, v_i    inner                         of AdamW, LAMB or Muon, 0 at first; they stay local
+//                                             and go on across blocks
 //   u           u                             outer momentum, 0 at first
 //   eta, mu     outer_learning_rate, ..       constant; the job's learning rate is that of the
 //                                             inner steps
@@ -32,13 +32,16 @@
 // 2023 (arXiv 2311.08105). The rule and its values are those of released code
 // (PrimeIntellect-ai/OpenDiloco, open_diloco/train_diloco_torch.py @828b643: H 500, outer SGD 0.7
 // with Nesterov 0.9, betas 0.9 and 0.95, decay 0.1); its clipping of gradients to norm 1 is not
-// modeled. The paper's text was not available.
+// modeled. The paper's text was not available. MuLoCo: Therien et al., 2025 (arXiv 2505.23725,
+// whose text was not available), by the authors' released code (bentherien/muloco-1,
+// muloco/pytorch/muloco.py @415f393: inner Muon of form dion, outer 0.7 and 0.6, H 30), which has
+// one worker; its u is eta times the u above.
 #pragma once
 
 #include <cstdint>
 
 #include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/optimizers/adam.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/task.hpp"
 
@@ -51,7 +54,7 @@ struct DilocoOptions {
     double outer_learning_rate = 0.7;
     double outer_momentum = 0.9;
     ExchangeOptions exchange{};  // of the outer gradients
-    AdamRule rule{};             // of the inner steps
+    InnerRule inner{};           // AdamW
 };
 
 /// Updates x_0 (`anchor`) and u, given D (`gradient`).

@@ -8,7 +8,7 @@
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/exchange/exchange.hpp"
 #include "algorithms/exchange/piece.hpp"
-#include "algorithms/local/adam_steps.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -50,14 +50,14 @@ std::vector<bool> drawn_for(const Worker& self, const Vector& x, const Layout& s
 
 Task<> sparta(Worker& self, SpartaOptions options) {
     Vector& x = self.model();
-    AdamState adam(x);
+    InnerState adam(x);
     const LayoutPtr selection = selection_of(*x.layout(), options.share);
     const LayoutPtr charged =
         self.stands_in() ? selection_of(*self.charged_layout(), options.share) : selection;
     VectorExchange exchange(self, options.exchange, {Piece{0, 0, 0, selection, charged}}, "");
 
     while (self.begins_step()) {
-        co_await adamw_step(self, options.rule, adam);
+        co_await inner_step(self, options.rule, adam);
         const std::vector<bool> drawn = drawn_for(self, x, *selection);
         const Vector mean = co_await exchange.aggregate(selected(x, drawn, selection));
         put(mean, drawn, x);

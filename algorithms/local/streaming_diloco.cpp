@@ -7,7 +7,7 @@
 
 #include "algorithms/exchange/exchange.hpp"
 #include "algorithms/exchange/piece.hpp"
-#include "algorithms/local/adam_steps.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -69,12 +69,12 @@ Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
     Vector& x = self.model();
     Vector& anchor = self.replicated("anchor", x);
     Vector& u = self.replicated("outer momentum");
-    AdamState adam(x);
+    InnerState inner(x);
     const std::vector<Fragment> fragments = make_fragments(self, options);
     std::optional<Flight> flight;
 
     while (self.begins_step()) {
-        co_await adamw_step(self, options.diloco.rule, adam);
+        co_await inner_step(self, options.diloco.inner, inner);
         const std::int64_t k = self.step();
         const auto turn = turn_after(options, k);
         if (turn && fragments[turn->fragment].place.charged->entries() == 0) {

@@ -83,7 +83,7 @@ std::string what_else_is_in(const fs::path& folder, const std::string& scenario_
 
 namespace {
 
-const fs::path& prepared(const fs::path& folder) {
+fs::path prepared(fs::path folder) {
     prepare_folder(folder);
     return folder;
 }
@@ -91,7 +91,7 @@ const fs::path& prepared(const fs::path& folder) {
 }  // namespace
 
 OwnFolder::OwnFolder(fs::path path, std::string_view command)
-    : path_(std::move(path)), lock_(prepared(path_), command) {
+    : path_(prepared(std::move(path))), lock_(path_, command) {
     if (lock_.warning().empty())
         remove_leftovers(path_, std::chrono::seconds(0));  // nobody else writes there
 }

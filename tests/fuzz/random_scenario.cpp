@@ -349,7 +349,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "codec-qsgd.levels") return whole(1, 200);
     if (place == "codec-qsgd.bucket" || place == "codec-8-bit.bucket") return whole(1, 600);
     if (place == "exchange-schedule.pieces") return text({"whole", "tensors", "1kB", "25MiB"});
-    if (place == "leave_out") return left_out();
+    if (place == "leave_out" || place == "inner-muon.leave_out") return left_out();
     if (place == "lattice-exchange.bits") return whole(1, 32);
     if (place.ends_with(".over_selection")) return real(1, 3);
     if (place.ends_with(".local_epochs")) return real(0.1, 2);

@@ -1,10 +1,10 @@
-"""The related methods: SlowMo, momentum consensus, SwarmSGD, 1-bit LAMB, Overlap-Local-SGD."""
+"""The related methods: SlowMo, momentum consensus, SwarmSGD, 1-bit LAMB, Overlap-Local-SGD, MuLoCo."""
 import math
 
 from .claim import Paper, shown_if
 from .studies import RATE
 
-PAPER = Paper("SlowMo, momentum consensus, SwarmSGD, 1-bit LAMB, Overlap-Local-SGD")
+PAPER = Paper("SlowMo, momentum consensus, SwarmSGD, 1-bit LAMB, Overlap-Local-SGD, MuLoCo")
 
 
 def above(more, less):
@@ -356,3 +356,29 @@ def overlap_accuracy(study):
              "claims/local-convergence-net")
 def overlap_converges(convex, net):
     return converges(convex, net, "Overlap-Local-SGD", "1/sqrt(m K)")
+
+
+MULOCO = "MuLoCo (arXiv 2505.23725), table for one worker in its authors' repository, 150M parameters"
+MULOCO_NET = ("a transformer of two blocks on an artificial language, eight blocks of 30 steps, 32 sequences a step; AdamW "
+              "beside Muon has a quarter of its rate")
+
+
+def muloco(study, better_than):
+    names = list(dict.fromkeys(name for pair in better_than for name in pair))
+    found = {name: loss(study, algorithm=name) for name in names}
+    missed = [f"{better} against {worse}" for worse, better in better_than if not above(found[worse], found[better])]
+    return shown_if(not missed, "test loss: " + ", ".join(f"{name} {found[name].text('{:.3f}')}" for name in names),
+                    "not better beyond the noise: " + ", ".join(missed), MULOCO_NET)
+
+
+@PAPER.claim("C25", "Muon is a better inner optimizer of DiLoCo than AdamW", MULOCO,
+             "loss: DiLoCo 3.142, MuLoCo 3.120; AdamW 3.158, Muon 3.124", "claims/muloco-language")
+def muloco_beats_diloco(study):
+    return muloco(study, [("DiLoCo, one worker", "MuLoCo, one worker"),
+                          ("DiLoCo, four workers", "MuLoCo, four workers"), ("AdamW", "Muon")])
+
+
+@PAPER.claim("C26", "One worker with outer steps is better than its inner optimizer alone", MULOCO,
+             "loss: AdamW 3.158, DiLoCo 3.142; Muon 3.124, MuLoCo 3.120", "claims/muloco-language")
+def one_worker_beats_none(study):
+    return muloco(study, [("AdamW", "DiLoCo, one worker"), ("Muon", "MuLoCo, one worker")])

@@ -1,10 +1,14 @@
 #include "app/scenario/algorithms/adam_steps.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/local/diloco.hpp"
@@ -13,17 +17,55 @@
 #include "algorithms/local/streaming_diloco.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/streaming_forms.hpp"
+#include "app/json/schema.hpp"
 #include "app/scenario/algorithms/blocks.hpp"
+#include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
 
 namespace paceline {
 
 namespace {
 
+MuonRule read_muon(const ObjectReader& read, MuonRule rule) {
+    constexpr auto forms =
+        std::to_array<Spelling<MuonForm>>({{"muon", MuonForm::muon}, {"dion", MuonForm::dion}});
+    if (const auto p = read.optional("form")) rule.form = as_choice(*p, "a form of Muon", forms);
+    rule.nesterov = rule.form == MuonForm::muon;
+    if (const auto p = read.optional("momentum")) rule.momentum = as_share(*p);
+    if (const auto p = read.optional("nesterov")) rule.nesterov = as_bool(*p);
+    if (const auto p = read.optional("adam_rate")) rule.adam_rate = as_number_above(*p, 0, 1e9);
+    if (const auto p = read.optional("leave_out")) rule.leave_out = read_choices(*p);
+    return rule;
+}
+
+// Reads the inner optimizer: a name, or an object of Muon's options.
+InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in) {
+    const auto place = read.optional("inner");
+    constexpr auto names = std::to_array<std::string_view>({"adamw", "lamb", "muon"});
+    const bool is_object = place && !place->json->is_string();
+    const std::size_t which =
+        !place ? 0
+               : as_name(is_object ? kind_of(*place, "an inner optimizer", names) : *place,
+                         "an inner optimizer", names);
+    if (is_object && names[which] != "muon")
+        place->refuse(fmt::format("\"{}\" has no options here; write its name", names[which]));
+    LambRule lamb;
+    if (names[which] == "lamb") {
+        lamb.adam = read_adam_rule(read, in, lamb.adam);
+        return lamb;
+    }
+    const AdamRule adam = read_adam_rule(read, in, {});
+    if (names[which] == "adamw") return adam;
+    MuonRule muon;
+    muon.adam = adam;
+    if (!is_object) return muon;
+    return read_muon(ObjectReader(*place, definition_keys("inner-muon")), std::move(muon));
+}
+
 // Reads the inner and the outer optimizer, the period and the exchange of outer gradients.
 AlgorithmChoice read_outer_steps(const ObjectReader& read, const AlgorithmInput& in,
                                  DilocoOptions& options) {
-    options.rule = read_adam_rule(read, in, options.rule);
+    options.inner = read_inner_rule(read, in);
     if (const auto p = read.optional("outer_learning_rate"))
         options.outer_learning_rate = as_number_above(*p, 0, 1e9);
     if (const auto p = read.optional("outer_momentum")) options.outer_momentum = as_share(*p);

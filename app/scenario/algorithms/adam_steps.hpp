@@ -1,5 +1,5 @@
-// Readers of the methods of the local family whose workers take steps of AdamW
-// (algorithms/local/adam_steps.hpp).
+// Readers of the methods of the local family whose workers take steps of AdamW, or of another inner
+// optimizer (algorithms/local/inner_steps.hpp).
 #pragma once
 
 #include "app/scenario/algorithms/algorithm_entry.hpp"

@@ -102,15 +102,6 @@ TensorChoice read_choice(const Place& place) {
     return as_integer(place, -most_tensors, most_tensors);
 }
 
-std::vector<TensorChoice> read_choices(const Place& place) {
-    if (!place.json->is_array())
-        place.refuse("is not a list of tensors, by name or by place, such as [\"fc8\", -1]");
-    std::vector<TensorChoice> choices;
-    for (std::size_t i = 0; i < place.json->size(); ++i)
-        choices.push_back(read_choice(place.element(i)));
-    return choices;
-}
-
 bool has(const Layout& layout, const TensorChoice& choice) {
     return !chosen_tensors(layout, choice).empty();
 }
@@ -197,6 +188,15 @@ Keys codec_keys(std::string_view name) {
     return definition_keys(fmt::format("codec-{}", name));
 }
 
+std::vector<TensorChoice> read_choices(const Place& place) {
+    if (!place.json->is_array())
+        place.refuse("is not a list of tensors, by name or by place, such as [\"fc8\", -1]");
+    std::vector<TensorChoice> choices;
+    for (std::size_t i = 0; i < place.json->size(); ++i)
+        choices.push_back(read_choice(place.element(i)));
+    return choices;
+}
+
 Codec read_codec(const Place& place, const AlgorithmInput& in) {
     const std::vector<std::string_view> names = names_of(codec_table());
     if (place.json->is_string()) {
@@ -224,14 +224,16 @@ void check_left_out(const Place& algorithm, const Layout& layout, const Layout* 
         if (!object.json->is_object() || !object.json->contains(key)) return std::nullopt;
         return object.child(key, object.json->at(key));
     };
-    const std::optional<Place> codec = whole(algorithm, "codec");
-    const std::optional<Place> choices = codec ? whole(*codec, "leave_out") : std::nullopt;
-    if (!choices) return;
-    for (std::size_t i = 0; i < choices->json->size(); ++i) {
-        const Place place = choices->element(i);
-        const TensorChoice choice = read_choice(place);
-        if (has(layout, choice) || (stand_in != nullptr && has(*stand_in, choice))) continue;
-        refuse_choice(place, choice, layout);
+    for (const std::string_view key : {"codec", "inner"}) {
+        const std::optional<Place> object = whole(algorithm, key);
+        const std::optional<Place> choices = object ? whole(*object, "leave_out") : std::nullopt;
+        if (!choices) continue;
+        for (std::size_t i = 0; i < choices->json->size(); ++i) {
+            const Place place = choices->element(i);
+            const TensorChoice choice = read_choice(place);
+            if (has(layout, choice) || (stand_in != nullptr && has(*stand_in, choice))) continue;
+            refuse_choice(place, choice, layout);
+        }
     }
 }
 

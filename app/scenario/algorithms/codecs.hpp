@@ -29,7 +29,11 @@ Keys codec_keys(std::string_view name);
 /// Reads a codec's name or object. Throws ConfigError.
 Codec read_codec(const Place& place, const AlgorithmInput& in);
 
-/// Throws ConfigError if an algorithm's codec leaves out a tensor that the model does not have. A
+/// Reads a list of tensors, by name or by place.
+std::vector<TensorChoice> read_choices(const Place& place);
+
+/// Throws ConfigError if an algorithm's codec, or its inner optimizer, leaves out a tensor that the
+/// model does not have. A
 /// net that trains in place of the model may have it instead; null: there is none.
 void check_left_out(const Place& algorithm, const Layout& layout, const Layout* stand_in);
 

@@ -1,7 +1,9 @@
 #include "algorithms/local/diloco.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <random>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -85,9 +87,9 @@ Task<> dense_adam_on_model(Worker& self, DenseAdamOptions options) {
 
 TEST_CASE("diloco: one worker that averages every step is sequential AdamW") {
     DilocoOptions options = averaging(1);
-    options.rule.weight_decay = 0.03;
     DenseAdamOptions adam;
-    adam.rule = options.rule;
+    adam.rule.weight_decay = 0.03;
+    options.inner = adam.rule;
     adam.exchange = dense_exchange(AllReduce::ring);
 
     const Eigen::MatrixXd models = models_after(1, local_job(24, falling_rate), of_diloco(options));
@@ -108,11 +110,50 @@ TEST_CASE("diloco: a steady gradient moves a block by eta H gamma / (1 - mu)") {
         DilocoOptions options;
         options.period = 5;
         options.outer_momentum = 0.5;
-        options.rule.epsilon = 1e-12;
+        options.inner = AdamRule{.epsilon = 1e-12};
         return models_after(4, job, of_diloco(options))(0, 0);
     };
 
     CHECK(y_after(61) - y_after(60) == doctest::Approx(0.7 * 5 * 0.1 / 0.5).epsilon(1e-9));
+}
+
+// The loop of MuLoCo's released code, with several workers: its outer momentum holds steps, not
+// gradients.
+TEST_CASE("diloco: with Muon inside it is MuLoCo, worker by worker") {
+    MuonRule muon;
+    muon.form = MuonForm::dion;
+    muon.nesterov = false;
+    muon.adam.weight_decay = 0.01;
+    muon.leave_out.emplace();
+    DilocoOptions options{.period = 3, .outer_learning_rate = 0.7, .outer_momentum = 0.6};
+    options.inner = muon;
+    for (const int n : {1, 3}) {
+        CAPTURE(n);
+        const LayoutPtr layout = small_layout();
+        const Vector zero(layout, Eigen::VectorXd::Zero(26));
+        Vector reference(layout, Eigen::VectorXd::Ones(26));
+        Vector u = zero;
+        std::vector<InnerState> states(static_cast<std::size_t>(n), InnerState(zero));
+        std::vector<Vector> x(static_cast<std::size_t>(n), reference);
+        for (std::int64_t k = 0; k < 12; ++k) {
+            for (int i = 0; i < n; ++i) {
+                InnerState& state = states[static_cast<std::size_t>(i)];
+                Vector& mine = x[static_cast<std::size_t>(i)];
+                const Vector g(layout, pull_to_own_target(mine.values(), i, k));
+                muon_step(muon, falling_rate(k), k + 1, g, state.m, state.v, mine);
+            }
+            if (k % 3 != 2) continue;
+            Eigen::VectorXd delta = Eigen::VectorXd::Zero(26);
+            for (const Vector& mine : x) delta += (reference.values() - mine.values()) / n;
+            u.writable() = 0.6 * u.values() + 0.7 * delta;
+            reference.writable() = reference.values() - 0.6 * u.values() - 0.7 * delta;
+            for (Vector& mine : x) mine = reference;
+        }
+        const Eigen::MatrixXd models =
+            models_after(n, local_job(12, falling_rate), of_diloco(options));
+        for (int i = 0; i < n; ++i)
+            CHECK((models.col(i) - reference.values()).cwiseAbs().maxCoeff() < 1e-12);
+    }
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ TEST_CASE("local adam: it is DiLoCo with outer rate 1 and no outer momentum") {
     outer.period = 4;
     outer.outer_learning_rate = 1;
     outer.outer_momentum = 0;
-    outer.rule.weight_decay = 0.02;
-    const LocalAdamOptions options{4, Buffers::maintain, {}, outer.rule};
+    const AdamRule rule{.weight_decay = 0.02};
+    outer.inner = rule;
+    const LocalAdamOptions options{4, Buffers::maintain, {}, rule};
 
     CHECK(distance(models_of(5, options),
                    models_after(5, local_job(24, falling_rate),

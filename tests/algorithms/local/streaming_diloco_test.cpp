@@ -99,7 +99,7 @@ TEST_CASE("streaming diloco: of tau steps beside an exchange the share alpha sta
     options.diloco.period = 8;
     options.diloco.outer_learning_rate = 1;
     options.diloco.outer_momentum = 0;
-    options.diloco.rule.epsilon = 1e-12;
+    options.diloco.inner = AdamRule{.epsilon = 1e-12};
 
     const double start = job.start.values()(0);
     const double reached = models_after(4, job, of_streaming(options))(0, 0);
@@ -112,7 +112,7 @@ TEST_CASE("streaming diloco: two fragments reach what a serial loop reaches") {
     const std::int64_t steps = 20;
     StreamingDilocoOptions options{.fragments = 2, .delay = 1, .alpha = 0.5};
     options.diloco.period = 4;
-    options.diloco.rule.epsilon = 1e-3;
+    options.diloco.inner = AdamRule{.epsilon = 1e-3};
     const Job job = local_job(steps, constant_rate);
     const auto split =
         static_cast<Eigen::Index>(job.start.layout()->offset(1));  // of small_layout(): two tensors

@@ -173,7 +173,7 @@ StreamingDilocoOptions options_of(std::int64_t delay, double alpha) {
     options.diloco.period = 6;  // sync_every
     options.diloco.outer_learning_rate = 2;
     options.diloco.outer_momentum = 0;
-    options.diloco.rule = {.epsilon = 1e-300, .weight_decay = 0};
+    options.diloco.inner = AdamRule{.epsilon = 1e-300};
     options.due = FragmentDue::taken_in;
     return options;
 }

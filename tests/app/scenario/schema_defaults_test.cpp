@@ -256,6 +256,8 @@ const std::vector<Stage> stages{
     {"diloco", "/algorithm", R"({"algorithm": {"kind": "diloco", "period": 4}})"},
     {"diloco", "/algorithm",
      R"({"algorithm": {"kind": "diloco", "period": 2}, "stop": {"iterations": 4}})"},
+    {"inner-muon", "/algorithm/inner",
+     R"({"algorithm": {"kind": "diloco", "period": 4, "inner": {"kind": "muon"}}})"},
     {"streaming-diloco", "/algorithm",
      R"({"algorithm": {"kind": "streaming-diloco", "period": 8}})"},
     {"zero", "/algorithm",

@@ -1,0 +1,34 @@
+#include "algorithms/local/inner_steps.hpp"
+
+#include <utility>
+
+#include "algorithms/runtime/worker.hpp"
+
+namespace paceline {
+
+namespace {
+
+// One of the rules is chosen by overloading.
+void take_step(const AdamRule& rule, double gamma, const Vector& g, InnerState& state, Vector& x) {
+    adam_step(rule, gamma, state.steps, g, state.m, state.v, x);
+}
+void take_step(const LambRule& rule, double gamma, const Vector& g, InnerState& state, Vector& x) {
+    (void)lamb_step(rule, gamma, state.steps, g, state.m, state.v, x);
+}
+void take_step(const MuonRule& rule, double gamma, const Vector& g, InnerState& state, Vector& x) {
+    muon_step(rule, gamma, state.steps, g, state.m, state.v, x);
+}
+
+}  // namespace
+
+Task<> inner_step(Worker& self, InnerRule rule, InnerState& state) {
+    Vector& x = self.model();
+    const double gamma = self.learning_rate();
+    ++state.steps;
+    co_await self.gradient(x, [&](const Vector& g) {
+        std::visit([&](const auto& one) { take_step(one, gamma, g, state, x); }, rule);
+    });
+    co_await self.update();
+}
+
+}  // namespace paceline
