@@ -46,8 +46,9 @@ class NetProblem final : public Problem {
           train_scored_(spread_evenly(data_->train.count(), options_.most_scored)),
           test_scored_(spread_evenly(data_->test.count(), options_.most_scored)) {
         const RandomStreams streams(options_.seed);
+        options_.batches.resize(options_.shards.size(), options_.batch);
         for (std::size_t i = 0; i < options_.shards.size(); ++i)
-            samplers_.emplace_back(options_.shards[i], options_.batch, options_.sampling,
+            samplers_.emplace_back(options_.shards[i], options_.batches[i], options_.sampling,
                                    streams.stream("batch", i));
     }
 
@@ -64,6 +65,10 @@ class NetProblem final : public Problem {
         Local& local = at(x);
         gather(data_->train, samplers_[static_cast<std::size_t>(rank)].next(), local.batch);
         local.net->gradient(local.x, local.batch, local.g);
+        if (!options_.weights.empty())
+            return options_.weights[static_cast<std::size_t>(rank)] *
+                       local.g.template cast<double>() +
+                   options_.weight_decay * x.values();
         if (options_.weight_decay == 0) return local.g.template cast<double>();
         return local.g.template cast<double>() + options_.weight_decay * x.values();
     }

@@ -2,7 +2,8 @@
 // into shards, one for each worker.
 //
 //   f(x)    =  (1/n) sum over workers i of f_i(x)
-//   f_i(x)  =  mean over the samples of shard i of  loss(x; sample)  +  (decay / 2) |x|^2
+//   f_i(x)  =  w_i mean over the samples of shard i of  loss(x; sample)  +  (decay / 2) |x|^2
+//   w_i     =  1, or what the scenario weighs worker i by; 1 in the mean
 //
 // A gradient is that of a minibatch of the worker's shard, drawn from the worker's own stream. The
 // decay covers all parameters. Values are double; the net computes in its own scalar type.
@@ -37,8 +38,8 @@ class Problem {
     [[nodiscard]] virtual Eigen::VectorXd start() const = 0;
     /// Returns the gradient of the next batch of worker `rank` at x.
     [[nodiscard]] virtual Eigen::VectorXd gradient(const Vector& x, int rank) = 0;
-    /// Returns the mean of the gradients of all workers' next batches at the same x. Not
-    /// thread-safe.
+    /// Returns the mean of the gradients of all workers' next batches at the same x. Requires that
+    /// w_i is worker i's share of the batches, in units of the mean. Not thread-safe.
     [[nodiscard]] virtual Eigen::VectorXd mean_gradient(const Vector& x) = 0;
     /// Returns whether a prediction can be right or wrong.
     [[nodiscard]] virtual bool classifies() const = 0;
@@ -50,6 +51,8 @@ class Problem {
 struct ProblemOptions {
     std::vector<std::vector<int>> shards{};  // training samples of each worker
     int batch = 32;                          // of one worker
+    std::vector<int> batches{};              // of each worker; empty: `batch`
+    std::vector<double> weights{};           // of each worker's loss, 1 in the mean; empty: all 1
     Sampling sampling = Sampling::passes;
     double weight_decay = 0;
     std::int64_t most_scored = 8192;  // evaluated of each part of the data set, evenly spread

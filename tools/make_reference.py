@@ -81,6 +81,10 @@ SECTIONS = [
         ("access", ["cluster.access[]"]),
         ("outage", ["cluster.access[].schedule[]"]),
     ]),
+    ("Classes of nodes", [("how-to/two-old-gpus.md", "two old GPUs and two new ones"),
+                          ("models.md#classes-of-nodes", "definitions")], [
+        ("node-class", ["cluster.classes[]"]),
+    ]),
     ("Slow nodes", [("stragglers.md", "what slow nodes cost, and all options")], [
         ("stragglers", ["cluster.stragglers", "cluster.stragglers[]"]),
         ("speeds", ["cluster.speeds", "cluster.speeds[]"]),

@@ -1,6 +1,7 @@
 #include "analysis/measures/metrics.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -85,11 +86,14 @@ void add_rates(Metrics& m, const Tally& tally, const RunFacts& facts) {
     m.bytes_received_per_node_per_step = tally.received / m.nodes / m.rated_iterations;
     if (tally.time_s == 0) return;
     if (const auto batch = facts.charged_batch ? facts.charged_batch : facts.batch)
-        m.samples_per_s = tally.gradients * static_cast<double>(*batch) / tally.time_s;
+        m.samples_per_s = tally.batches * static_cast<double>(*batch) / tally.time_s;
     if (facts.batch && facts.dataset)
         m.epoch_time_s = *m.step_time_s * static_cast<double>(*facts.dataset) /
-                         (static_cast<double>(*facts.batch) * n);
-    if (facts.worker_step > Duration::zero()) {
+                         (static_cast<double>(*facts.batch) * facts.batches_of_step(m.devices));
+    if (facts.worker_step > Duration::zero() && !facts.batches.empty()) {
+        m.efficiency = tally.batches * to_seconds(facts.worker_step) / wide_seconds(tally.time);
+        m.speedup = n * *m.efficiency;
+    } else if (facts.worker_step > Duration::zero()) {
         // Both integers are rounded once, so equal ones have the ratio 1 and a lesser one no more.
         const auto steps = static_cast<WideDuration>(tally.gradients);
         m.efficiency = static_cast<double>(steps * facts.worker_step.count()) /
@@ -98,12 +102,19 @@ void add_rates(Metrics& m, const Tally& tally, const RunFacts& facts) {
     }
 }
 
-Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Cluster& cluster) {
+double RunFacts::batches_of_step(int workers) const {
+    if (batches.empty()) return workers;
+    return std::accumulate(batches.begin(), batches.end(), 0.0);
+}
+
+Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
+                   const RunFacts& facts) {
     const Duration run = simulation.now().time_since_epoch();
     Tally tally;
     tally.time_s = to_seconds(run);
     for (int rank = 0; rank < cluster.workers(); ++rank) {
         tally.gradients += static_cast<double>(cluster.state(rank).gradients);
+        tally.batches += static_cast<double>(cluster.state(rank).gradients) * facts.batch_of(rank);
         tally.compute_s += to_seconds(cluster.state(rank).compute_time);
         tally.add_time(run, cluster.state(rank).compute_time);
         tally.sent += static_cast<double>(network.traffic(rank).sent.count);
@@ -121,7 +132,7 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
     m.outcome = outcome_name(end, all_finished);
     m.outcome_details = describe(simulation, m.outcome);
     m.events = simulation.events_fired();
-    const Tally whole = tally_of_run(simulation, network, cluster);
+    const Tally whole = tally_of_run(simulation, network, cluster, facts);
     m.sim_time_s = whole.time_s;
     m.iterations = whole.gradients / m.devices;
     m.total_sent_gb = whole.sent * 1e-9;
@@ -147,8 +158,8 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
         m.bytes_received_per_client_per_round = received / clients.total();
     }
     if (facts.batch && facts.dataset)
-        m.epochs = whole.gradients * static_cast<double>(*facts.batch) /
-                   static_cast<double>(*facts.dataset);
+        m.epochs =
+            whole.batches * static_cast<double>(*facts.batch) / static_cast<double>(*facts.dataset);
     if (rated) add_rates(m, *rated, facts);
     return m;
 }

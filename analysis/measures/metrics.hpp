@@ -146,6 +146,14 @@ struct RunFacts {
     std::optional<std::int64_t> dataset;          // samples per epoch
     int nodes = 0;                                // machines; 0: one per worker
     std::optional<std::int64_t> charged_batch{};  // samples of `batch` charged to the clock
+    // The batch of each worker, in units of `batch`; empty: they are alike.
+    std::vector<double> batches{};
+
+    [[nodiscard]] double batch_of(int rank) const {
+        return batches.empty() ? 1 : batches[static_cast<std::size_t>(rank)];
+    }
+    /// Returns the batches of a step of all workers, in units of `batch`.
+    [[nodiscard]] double batches_of_step(int workers) const;
 };
 
 /// A sum of picoseconds. 64 bits hold 106 days, which many workers together exceed.
@@ -155,6 +163,7 @@ __extension__ using WideDuration = __int128;
 struct Tally {
     double time_s = 0;     // mean over workers
     double gradients = 0;  // this and the following: sums over workers
+    double batches = 0;    // the samples of these gradients, in units of the batch (RunFacts)
     double compute_s = 0;
     double sent = 0;  // bytes
     double received = 0;
@@ -170,7 +179,8 @@ struct Tally {
 void add_rates(Metrics& metrics, const Tally& tally, const RunFacts& facts);
 
 /// Returns what the workers have done in the whole run.
-Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Cluster& cluster);
+Tally tally_of_run(const Simulation& simulation, NetworkPart network, const Cluster& cluster,
+                   const RunFacts& facts = {});
 
 /// Measures a run. Rates are those of `rated`; if it is empty, there are none.
 Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster& cluster,

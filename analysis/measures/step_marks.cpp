@@ -25,8 +25,9 @@ void StepMarks::after_steps(int rank, std::int64_t k) {
 }
 
 // Adds differences to the first time, so that the mean of equal times is exactly their value.
-Tally StepMarks::tally_of(const std::vector<Mark>& marks) {
+Tally StepMarks::tally_of(const std::vector<Mark>& marks) const {
     Tally tally;
+    int rank = 0;
     const Duration first = marks.front().at;
     double later_s = 0;
     for (const Mark& mark : marks) {
@@ -34,6 +35,7 @@ Tally StepMarks::tally_of(const std::vector<Mark>& marks) {
         tally.compute_s += to_seconds(mark.compute);
         tally.add_time(mark.at, mark.compute);
         tally.gradients += static_cast<double>(mark.gradients);
+        tally.batches += static_cast<double>(mark.gradients) * facts_.batch_of(rank++);
         tally.sent += static_cast<double>(mark.traffic.sent.count);
         tally.received += static_cast<double>(mark.traffic.received.count);
     }
@@ -74,10 +76,10 @@ bool StepMarks::any_step() const {
     return std::ranges::any_of(steps_, [](const Mark& mark) { return mark.k > 0; });
 }
 
-Metrics StepMarks::measured(bool finished, const RunFacts& facts) const {
+Metrics StepMarks::measured(bool finished) const {
     Metrics m;
     m.devices = cluster_->workers();
-    m.nodes = facts.nodes > 0 ? facts.nodes : m.devices;
+    m.nodes = facts_.nodes > 0 ? facts_.nodes : m.devices;
     m.outcome = finished ? "finished" : "main-ended";
     const Tally steps = tally_of(steps_);
     m.sim_time_s = steps.time_s;
@@ -90,12 +92,12 @@ Metrics StepMarks::measured(bool finished, const RunFacts& facts) const {
     m.total_sent_gb = gigabytes(total.sent);
     m.total_received_gb = gigabytes(total.received);
     if (steps.gradients == 0) return m;
-    if (facts.batch && facts.dataset)
-        m.epochs = steps.gradients * static_cast<double>(*facts.batch) /
-                   static_cast<double>(*facts.dataset);
+    if (facts_.batch && facts_.dataset)
+        m.epochs = steps.batches * static_cast<double>(*facts_.batch) /
+                   static_cast<double>(*facts_.dataset);
     auto rated = at_periods();
     if (!rated) rated = at_steps();
-    if (rated) add_rates(m, *rated, facts);
+    if (rated) add_rates(m, *rated, facts_);
     return m;
 }
 

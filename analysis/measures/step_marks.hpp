@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/measures/metrics.hpp"
@@ -26,9 +27,13 @@ class StepMarks {
     /// `ends_period(k)` returns whether a period ends with the k-th step; null: every step ends
     /// one. The first `skipped` steps of each worker, whole periods, are not tallied. Requires that
     /// the simulation and the network outlive this object.
-    explicit StepMarks(NetworkPart network, std::function<bool(std::int64_t k)> ends_period = {},
+    explicit StepMarks(NetworkPart network, RunFacts facts,
+                       std::function<bool(std::int64_t k)> ends_period = {},
                        std::int64_t skipped = 0)
-        : network_(network), ends_period_(std::move(ends_period)), skipped_(skipped) {}
+        : network_(network),
+          facts_(std::move(facts)),
+          ends_period_(std::move(ends_period)),
+          skipped_(skipped) {}
 
     /// Call before the run.
     void watch(const Cluster& cluster);
@@ -47,7 +52,7 @@ class StepMarks {
     /// Returns the metrics of a job that may be cut at any time. The clock and the iterations are
     /// those of its last whole steps; total bytes are those until the run ends. The outcome is
     /// "finished", or "main-ended" if the job was cut.
-    [[nodiscard]] Metrics measured(bool finished, const RunFacts& facts) const;
+    [[nodiscard]] Metrics measured(bool finished) const;
 
   private:
     struct Mark {
@@ -60,9 +65,10 @@ class StepMarks {
 
     /// Returns what happened between two marks of a worker.
     [[nodiscard]] static Mark since(const Mark& begin, const Mark& end);
-    [[nodiscard]] static Tally tally_of(const std::vector<Mark>& marks);
+    [[nodiscard]] Tally tally_of(const std::vector<Mark>& marks) const;
 
     NetworkPart network_;
+    RunFacts facts_;
     std::function<bool(std::int64_t k)> ends_period_;
     std::int64_t skipped_;
     const Cluster* cluster_ = nullptr;

@@ -12,7 +12,7 @@ namespace {
 
 std::optional<OwnCable> own_cable_of(const TraceMachine& machine, int process,
                                      const std::vector<int>& hosts) {
-    const bool has_bus = machine.network->hosts_per_node() > 1;
+    const bool has_bus = !machine.network->machines().one_each();
     if (has_bus && hosts.size() < 2)
         return std::nullopt;  // its lane cannot be told apart from its cable
     Route bus;

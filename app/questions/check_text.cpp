@@ -52,6 +52,12 @@ std::string lines_of(const Scenario& scenario, std::size_t number) {
     for (const DrawnNodes& drawn : scenario.cluster.drawn)
         text += fmt::format("      drawn: {} of {} nodes, by the seed, for {} (share {:.6g})\n",
                             drawn.nodes.size(), drawn.of, drawn.path, drawn.share);
+    if (!scenario.workload.batches.empty())
+        for (const KindOfDevice& kind : scenario.workload.kinds)
+            text += fmt::format(
+                "      batch: {}{} on {}, {} {}\n", kind.least_batch,
+                kind.most_batch > kind.least_batch ? fmt::format(" to {}", kind.most_batch) : "",
+                kind.name, kind.workers, kind.workers == 1 ? "worker" : "workers");
     return text;
 }
 
@@ -75,7 +81,7 @@ std::string memory_of(const Scenario& scenario) {
     const Workload& workload = scenario.workload;
     const auto memory = device_memory(scenario);
     if (!memory || !(workload.recompute || workload.device_memory || scenario.resources)) return "";
-    const auto device = workload.memory_of_device();
+    const auto device = memory_of_device(scenario);
     return fmt::format(
         "memory  {}{}: {:.3g} GB{} ({})", scenario.algorithm.label,
         workload.recompute ? fmt::format(", recompute {}", name_of(*workload.recompute)) : "",

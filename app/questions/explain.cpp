@@ -209,7 +209,7 @@ void add_description(Explanation& e, const Study& study, std::size_t number) {
         e.choice.emplace_back(study.axes[a].path, study.axes[a].names[point.choice[a]]);
     e.algorithm = scenario.algorithm.label;
     e.workload = scenario.workload.name;
-    e.memory = {memory_parts(scenario), scenario.workload.memory_of_device()};
+    e.memory = {memory_parts(scenario), memory_of_device(scenario)};
     e.fabric = Json::parse(point.resolved)["cluster"]["fabric"]["kind"].get<std::string>();
     e.nodes = scenario.cluster.nodes;
     e.workers = scenario.cluster.workers;

@@ -85,7 +85,7 @@ Scenario cut_to(Scenario scenario, const RunExtent& extent) {
     scenario.skip = 0;
     if (by_samples)
         scenario.stop.samples =
-            extent.steps * scenario.cluster.workers * *scenario.workload.step_batch();
+            extent.steps * *scenario.workload.samples_of_step(scenario.cluster.workers);
     else
         scenario.stop.iterations = extent.steps;
     scenario.stop.time = extent.time;

@@ -265,14 +265,15 @@ class Comparison {
         const double step_s = to_seconds(*model) / scenario.algorithm.computing;
         const double work_s = to_seconds(scenario.workload.step());
         const double workers = scenario.cluster.workers;
+        const double batches = scenario.workload.batches_of_step(scenario.cluster.workers);
         const std::string& column = question_.column;
         if (column == "step_time_s" || column == "model_step_time_s") return step_s;
         if (!(step_s > 0)) return std::nullopt;
-        if (column == "speedup" && work_s > 0) return workers * work_s / step_s;
-        if (column == "efficiency" && work_s > 0) return work_s / step_s;
+        if (column == "speedup" && work_s > 0) return batches * work_s / step_s;
+        if (column == "efficiency" && work_s > 0) return batches / workers * work_s / step_s;
         if (const auto batch = scenario.workload.charged_step_batch();
             column == "samples_per_s" && batch)
-            return workers * static_cast<double>(*batch) / step_s;
+            return batches * static_cast<double>(*batch) / step_s;
         return std::nullopt;
     }
 

@@ -16,11 +16,26 @@ void add_memory(Metrics& metrics, const Scenario& scenario) {
     const Workload& workload = scenario.workload;
     if (const auto activations = activations_on_device(scenario))
         metrics.activations_gb = gigabytes(*activations);
-    const std::optional<Bytes> device = workload.memory_of_device();
-    const bool is_asked = scenario.resources || workload.recompute || workload.device_memory;
+    const std::optional<Bytes> device = memory_of_device(scenario);
+    const bool is_asked = scenario.resources || workload.recompute || workload.device_memory ||
+                          !workload.kinds.empty();
     if (device && is_asked)
         metrics.memory_share =
             static_cast<double>(memory->count) / static_cast<double>(device->count);
+}
+
+// Returns the operations per second of all devices together, if they are known.
+std::optional<double> peak_of_all(const Workload& workload, int devices) {
+    if (workload.kinds.empty()) {
+        if (!workload.peak_flops) return std::nullopt;
+        return devices * *workload.peak_flops;
+    }
+    double peak = 0;
+    for (const KindOfDevice& kind : workload.kinds) {
+        if (!kind.peak_flops) return std::nullopt;
+        peak += kind.workers * *kind.peak_flops;
+    }
+    return peak;
 }
 
 void add_net(Metrics& metrics, const Scenario& scenario) {
@@ -33,9 +48,9 @@ void add_net(Metrics& metrics, const Scenario& scenario) {
     const double macs = std::accumulate(all.begin(), all.end(), 0.0);
     if (macs == 0) return;
     metrics.flops_per_sample = estimated_step_flops(macs, 1);
-    if (workload.peak_flops && metrics.samples_per_s)
-        metrics.mfu = *metrics.flops_per_sample * *metrics.samples_per_s /
-                      (metrics.devices * *workload.peak_flops);
+    const auto peak = peak_of_all(workload, metrics.devices);
+    if (peak && metrics.samples_per_s)
+        metrics.mfu = *metrics.flops_per_sample * *metrics.samples_per_s / *peak;
 }
 
 Equipment equipment_of(const Scenario& scenario) {

@@ -13,6 +13,27 @@ Shards shards_of(const Scenario& scenario) {
     return scenario.training->data.deal(scenario.cluster.workers, RandomStreams(scenario.seed));
 }
 
+// Returns the samples of each worker's step; empty if they are alike.
+std::vector<int> batches_of(const Scenario& scenario) {
+    std::vector<int> batches;
+    for (const std::int64_t batch : scenario.workload.batches)
+        batches.push_back(static_cast<int>(batch * scenario.workload.accumulation));
+    return batches;
+}
+
+// Returns the factor on the loss of each worker, 1 in the mean; empty if it is 1 for all.
+std::vector<double> weights_of(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    if (workload.batches.empty() || !workload.weighs_samples) return {};
+    const int workers = scenario.cluster.workers;
+    const double mean =
+        static_cast<double>(*workload.samples_of_step(workers)) / workload.accumulation / workers;
+    std::vector<double> weights;
+    for (const std::int64_t batch : workload.batches)
+        weights.push_back(static_cast<double>(batch) / mean);
+    return weights;
+}
+
 }  // namespace
 
 Job make_job(const Scenario& scenario) {
@@ -44,6 +65,8 @@ std::unique_ptr<Problem> make_problem(const Scenario& scenario) {
     ProblemOptions options;
     options.shards = shards_of(scenario);
     options.batch = static_cast<int>(*scenario.workload.step_batch());
+    options.batches = batches_of(scenario);
+    options.weights = weights_of(scenario);
     options.sampling = training.sampling;
     options.weight_decay =
         scenario.algorithm.decays_by_itself ? 0 : training.optimizer.weight_decay;
@@ -63,8 +86,9 @@ std::unique_ptr<TrainingLog> make_log(const Scenario& scenario, Simulation& simu
     options.steps = scenario.steps_of_each();
     options.nodes = scenario.cluster.nodes;
     if (training.model.minimum)
-        options.minimum = training.model.minimum(*training.data.set(), shards_of(scenario),
-                                                 training.optimizer.weight_decay);
+        options.minimum =
+            training.model.minimum(*training.data.set(), shards_of(scenario),
+                                   training.optimizer.weight_decay, weights_of(scenario));
     if (observer != nullptr) options.evaluated = observer->evaluated;
     return std::make_unique<TrainingLog>(simulation, network, problem, options);
 }
@@ -75,12 +99,14 @@ void make_it_train(Job& job, const Scenario& scenario, Problem& problem, Trainin
     job.objective = [&problem](const Vector& x, int rank, std::int64_t) {
         return problem.gradient(x, rank);
     };
-    job.mean_objective = [&problem](const Vector& x, std::int64_t) {
-        return problem.mean_gradient(x);
-    };
+    // Where workers weigh alike and their batches do not, each computes its own mean.
+    if (scenario.workload.batches.empty() || scenario.workload.weighs_samples)
+        job.mean_objective = [&problem](const Vector& x, std::int64_t) {
+            return problem.mean_gradient(x);
+        };
     for (const auto& shard : shards_of(scenario))
         job.samples.push_back(static_cast<double>(shard.size()));
-    const std::int64_t batch = *scenario.workload.step_batch() * scenario.cluster.workers;
+    const std::int64_t batch = *scenario.workload.samples_of_step(scenario.cluster.workers);
     job.learning_rate = [schedule = scenario.training->optimizer.schedule, batch,
                          steps = scenario.steps().value_or(1)](std::int64_t k) {
         return learning_rate_at(schedule, k, steps, batch);

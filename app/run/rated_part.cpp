@@ -54,8 +54,11 @@ RatedSteps rated_steps_of(const Scenario& scenario, const Metrics& metrics) {
 
 RunFacts facts_of(const Scenario& scenario) {
     const Workload& workload = scenario.workload;
-    return {workload.step(), workload.step_batch(), workload.dataset, scenario.cluster.nodes,
-            workload.charged_step_batch()};
+    std::vector<double> batches;
+    for (const std::int64_t batch : workload.batches)
+        batches.push_back(static_cast<double>(batch) / static_cast<double>(*workload.batch));
+    return {workload.step(),        workload.step_batch(),         workload.dataset,
+            scenario.cluster.nodes, workload.charged_step_batch(), std::move(batches)};
 }
 
 void add_ratios(Metrics& metrics, const Scenario& scenario) {

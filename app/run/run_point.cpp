@@ -52,7 +52,7 @@ class OtherJob {
     OtherJob(const Scenario& scenario, NetworkPart network, const Observer* observer)
         : scenario_(scenario),
           network_(network),
-          marks_(network, periods_of(scenario)),
+          marks_(network, facts_of(scenario), periods_of(scenario)),
           cluster_(network, daemon_job(network.simulation(), workers_of(observer))),
           processes_(network.simulation(), EventKind::daemon) {
         marks_.watch(cluster_);
@@ -63,7 +63,7 @@ class OtherJob {
     }
 
     [[nodiscard]] Metrics measured() const {
-        Metrics metrics = marks_.measured(processes_.finished(), facts_of(scenario_));
+        Metrics metrics = marks_.measured(processes_.finished());
         metrics.job = scenario_.job;
         add_ratios(metrics, scenario_);
         const Time now = network_.simulation().now();
@@ -187,7 +187,7 @@ Metrics run_main(const Scenario& scenario, Progress* progress, SpinLimit spin,
     }
     LinkProcesses link_processes(network, random);
     begin_access(link_processes, choice.access, accesses);
-    StepMarks marks(network, periods_of(scenario), skipped_steps(scenario));
+    StepMarks marks(network, facts_of(scenario), periods_of(scenario), skipped_steps(scenario));
     Job job = make_job(scenario);
     job.observer = workers_of(observer);
     job.after_steps = [&marks](int rank, std::int64_t k) { marks.after_steps(rank, k); };
@@ -218,7 +218,7 @@ Metrics run_main(const Scenario& scenario, Progress* progress, SpinLimit spin,
     const bool finished = worker_processes ? worker_processes->finished() : processes.finished();
     const std::optional<Tally> rated =
         rated_part(scenario, {finished, worker_processes.has_value()}, marks,
-                   [&] { return tally_of_run(simulation, network, cluster); });
+                   [&] { return tally_of_run(simulation, network, cluster, facts_of(scenario)); });
     Metrics metrics =
         measure(simulation, network, cluster, ended.end, finished, facts_of(scenario), rated);
     if (others) metrics.other_jobs = others->measured();

@@ -131,6 +131,7 @@ double training_seconds(const Scenario& scenario, double steps) {
     const auto inputs = static_cast<double>(training.data.shape.features);
     const double gradient_s =
         static_cast<double>(*scenario.workload.step_batch()) *
+        (scenario.workload.batches_of_step(scenario.cluster.workers) / workers) *
         (3 * flops / training_flops + inputs * seconds_per_number + seconds_per_sample);
     const double step_s =
         gradient_s + scenario.algorithm.vectors.value_or(0) * entries * seconds_per_number;

@@ -10,7 +10,7 @@ namespace {
 
 // Adds the workers and servers of a job, starting at its first host.
 void add_roles(std::vector<HostRole>& hosts, int first, int number, const Scenario& job) {
-    const int devices = job.cluster.devices_per_node;
+    const MachineSizes& machines = job.cluster.sizes;
     const int workers = job.cluster.workers;
     for (int rank = 0; rank < workers + job.algorithm.server_nodes; ++rank) {
         const bool works = rank < workers;
@@ -19,8 +19,8 @@ void add_roles(std::vector<HostRole>& hosts, int first, int number, const Scenar
             .job = number,
             .job_name = number == 0 ? "" : job.job,
             .rank = rank,
-            .node = works ? rank / devices : job.cluster.nodes + rank - workers,
-            .device = works ? rank % devices : 0};
+            .node = works ? machines.machine_of(rank) : job.cluster.nodes + rank - workers,
+            .device = works ? machines.place_of(rank) : 0};
     }
 }
 

@@ -1,6 +1,7 @@
 #include "app/run/step_costs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -186,11 +187,47 @@ bool is_in_series(const Scenario& scenario, StepModelInput in, std::int64_t firs
 
 }  // namespace
 
+namespace {
+
+// Returns whether all workers begin a step together and no exchange ends before the one who began
+// it last could have taken all of its steps. A step then is that of workers who are all as slow.
+bool waits_for_the_slowest(const AlgorithmChoice& algorithm, int workers) {
+    const bool is_synchronous =
+        algorithm.when_nodes_die == WhenNodesDie::reruns_replicas && algorithm.period == 1;
+    if (!is_synchronous || !algorithm.exchange) return false;
+    const AggregationPlan& plan = algorithm.exchange->aggregation;
+    if (plan.kind != Aggregation::all_reduce || plan.machines != ByMachine::flat) return false;
+    const AllReduce method = plan.all_reduce.method;
+    const bool in_pairs =
+        method == AllReduce::recursive_doubling || method == AllReduce::halving_doubling;
+    const bool is_power_of_two = std::has_single_bit(static_cast<unsigned>(workers));
+    return method == AllReduce::ring || (in_pairs && is_power_of_two);
+}
+
+// Makes all workers of the form as slow as the slowest class.
+void slow_down(const std::vector<double>& speeds, StepTiming& timing) {
+    const double factor = 1 / std::ranges::min(speeds);
+    const auto longer = [&](Duration time) { return from_seconds(factor * to_seconds(time)); };
+    timing.step = longer(timing.step);
+    for (Bucket& bucket : timing.buckets) {
+        bucket.ready = longer(bucket.ready);
+        if (bucket.forward_end) bucket.forward_end = longer(*bucket.forward_end);
+    }
+}
+
+}  // namespace
+
 std::optional<Duration> model_step_time(const Scenario& scenario, std::int64_t first,
                                         std::int64_t last) {
-    const std::optional<IdleNetwork> network = scenario.cluster.as_idle_network();
+    const ClusterChoice& cluster = scenario.cluster;
+    const bool has_classes = !cluster.class_speeds.empty();
+    const std::optional<IdleNetwork> network =
+        has_classes ? cluster.idle_network_of_classes() : cluster.as_idle_network();
     if (!network || last <= first || !scenario.other_jobs.empty()) return std::nullopt;
-    const StepModelInput in = model_input(scenario, *network);
+    if (has_classes && !waits_for_the_slowest(scenario.algorithm, cluster.workers))
+        return std::nullopt;
+    StepModelInput in = model_input(scenario, *network);
+    if (has_classes) slow_down(cluster.class_speeds, in.timing);
     const std::optional<double> mean_s = model_of_mean_step(scenario, in, first, last);
     if (!mean_s) return std::nullopt;
     if (scenario.cluster.library.occupies > 0 && !is_in_series(scenario, in, first, last, *mean_s))
@@ -239,16 +276,52 @@ std::optional<KeptBytes> kept_on_device(const Scenario& scenario) {
     return device_bytes(*algorithm.kept, scenario.workload.layout->entries(), algorithm.wire);
 }
 
-std::optional<Bytes> activations_on_device(const Scenario& scenario) {
+namespace {
+
+// Returns what the activations of so many samples take; empty if it is not said which are kept.
+std::optional<Bytes> activations_of(const Scenario& scenario, std::int64_t batch) {
     const Workload& workload = scenario.workload;
     if (!workload.recompute) return std::nullopt;
     const bool is_narrow = workload.precision == Precision::fp16 ||
                            workload.precision == Precision::bf16 ||
                            scenario.algorithm.wire.bytes_per_entry == 2;
-    const double bytes = activation_bytes(*workload.decoder, *workload.charged_batch(),
-                                          is_narrow ? 2 : 4, *workload.recompute);
+    const double bytes =
+        activation_bytes(*workload.decoder, batch, is_narrow ? 2 : 4, *workload.recompute);
     constexpr double most = 1e18;  // a number of bytes; no device has as many
     return Bytes{std::llround(std::min(bytes, most))};
+}
+
+// Returns the kind of device that is the fullest; where memories are not known, the one that keeps
+// the most.
+const KindOfDevice& fullest(const Scenario& scenario) {
+    const double kept =
+        static_cast<double>(kept_on_device(scenario).value_or(KeptBytes{}).all().count);
+    const auto fill = [&](const KindOfDevice& kind) {
+        const Bytes activations =
+            activations_of(scenario, kind.charged_batch.value_or(0)).value_or(Bytes{});
+        const double bytes = kept + static_cast<double>(activations.count);
+        return kind.memory ? std::pair(bytes / static_cast<double>(kind.memory->count), bytes)
+                           : std::pair(0.0, bytes);
+    };
+    return *std::ranges::max_element(scenario.workload.kinds, {}, fill);
+}
+
+}  // namespace
+
+std::optional<Bytes> activations_on_device(const Scenario& scenario) {
+    const Workload& workload = scenario.workload;
+    if (!workload.recompute) return std::nullopt;
+    return activations_of(scenario, workload.kinds.empty() ? *workload.charged_batch()
+                                                           : *fullest(scenario).charged_batch);
+}
+
+std::optional<Bytes> memory_of_device(const Scenario& scenario) {
+    if (scenario.workload.kinds.empty()) return scenario.workload.memory_of_device();
+    return fullest(scenario).memory;
+}
+
+std::string device_of_class(const Scenario& scenario) {
+    return scenario.workload.kinds.empty() ? "" : " of " + fullest(scenario).name;
 }
 
 std::optional<Bytes> device_memory(const Scenario& scenario) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "algorithms/timing/step_timing.hpp"
 #include "app/scenario/scenario.hpp"
@@ -67,6 +68,13 @@ std::optional<Bytes> activations_on_device(const Scenario& scenario);
 
 /// Returns both together; empty where the first is not known.
 std::optional<Bytes> device_memory(const Scenario& scenario);
+
+/// Returns the memory that such a device has, if it is known. Where nodes have classes, these three
+/// are of the device that they fill most.
+std::optional<Bytes> memory_of_device(const Scenario& scenario);
+
+/// Returns " of cluster.classes[0]" or the like for that device; empty where all are alike.
+std::string device_of_class(const Scenario& scenario);
 
 /// Returns the first step of the algorithm's last stage, which all later steps belong to.
 std::int64_t begin_of_last_stage(const Scenario& scenario);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "app/run/step_costs.hpp"
 #include "sim/engine/check.hpp"
@@ -65,6 +66,15 @@ void make_unlimited(Link& link) {
     link.loss = 0;
 }
 
+// Returns the lanes of the buses of all machines.
+std::vector<Link*> lanes_of(ClusterChoice& cluster) {
+    std::vector<Link*> lanes;
+    if (cluster.bus) lanes.push_back(&cluster.bus->lane);
+    for (MachineShape& machine : cluster.uneven)
+        if (machine.bus) lanes.push_back(&machine.bus->lane);
+    return lanes;
+}
+
 bool is_unlimited(const LinkLabel& label, Unlimited what, int hosts) {
     switch (what) {
         case Unlimited::core:
@@ -83,7 +93,8 @@ bool is_unlimited(const LinkLabel& label, Unlimited what, int hosts) {
 Fabric network_of(const Scenario& scenario) {
     const ClusterChoice& cluster = scenario.cluster;
     const int servers = cluster.fabric.takes_servers ? scenario.algorithm.server_nodes : 0;
-    return cluster.fabric.make(cluster.fabric_nodes + servers, scenario.seed);
+    const int hosts = cluster.uneven.empty() ? cluster.fabric_nodes : cluster.cards_in_all();
+    return cluster.fabric.make(hosts + servers, scenario.seed);
 }
 
 bool is_unsteady(const Link& link) {
@@ -142,6 +153,7 @@ Scenario without_failures(Scenario scenario) {
 Scenario with_nodes_alike(Scenario scenario) {
     scenario.cluster.stragglers.clear();
     scenario.cluster.speeds.clear();
+    scenario.cluster.class_speeds.clear();
     scenario.cluster.compute_jitter.reset();
     return scenario;
 }
@@ -154,9 +166,9 @@ Scenario with_steady_links(Scenario scenario) {
         link.jitter = {};
     });
     if (std::exchange(cluster.fabric.idle_star_loss, 0) > 0) cluster.fabric.as_idle_star.reset();
-    if (cluster.bus) {
-        cluster.bus->lane.loss = 0;
-        cluster.bus->lane.jitter = {};
+    for (Link* lane : lanes_of(cluster)) {
+        lane->loss = 0;
+        lane->jitter = {};
     }
     return scenario;
 }
@@ -180,18 +192,20 @@ Scenario without_library(Scenario scenario) {
 
 Scenario without_latency(Scenario scenario) {
     scenario = with_latency_times(std::move(scenario), 0);
-    if (scenario.cluster.bus) scenario.cluster.bus->lane.latency = Duration::zero();
+    for (Link* lane : lanes_of(scenario.cluster)) lane->latency = Duration::zero();
     return scenario;
 }
 
 Scenario with_unlimited(Scenario scenario, Unlimited what) {
     ClusterChoice& cluster = scenario.cluster;
     if (what == Unlimited::buses) {
-        if (cluster.bus) make_unlimited(cluster.bus->lane);
+        for (Link* lane : lanes_of(cluster)) make_unlimited(*lane);
         return scenario;
     }
     // The hosts of the fabric between machines are their cards
-    change_fabric(cluster, [what, cards = cluster.fabric_nodes * cluster.cards()](Fabric& fabric) {
+    const int hosts =
+        cluster.uneven.empty() ? cluster.fabric_nodes * cluster.cards() : cluster.cards_in_all();
+    change_fabric(cluster, [what, cards = hosts](Fabric& fabric) {
         for (std::size_t i = 0; i < fabric.links.size(); ++i)
             if (is_unlimited(fabric.label(static_cast<LinkId>(i)), what, cards))
                 make_unlimited(fabric.links[i]);
@@ -217,6 +231,8 @@ bool has_unsteady_links(const Scenario& scenario) {
     const ClusterChoice& cluster = scenario.cluster;
     if (!cluster.access.empty()) return true;
     if (cluster.bus && is_unsteady(cluster.bus->lane)) return true;
+    for (const MachineShape& machine : cluster.uneven)
+        if (machine.bus && is_unsteady(machine.bus->lane)) return true;
     return std::ranges::any_of(network_of(scenario).links, is_unsteady);
 }
 

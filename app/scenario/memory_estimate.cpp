@@ -39,7 +39,7 @@ Bytes memory_of_values(const Scenario& scenario) {
     const double inputs = static_cast<double>(training.data.shape.features);
     const double bytes = 8 * vectors * static_cast<double>(training.model.layout->entries()) +
                          4 * copies * samples_of_a_panel * training.model.activations +
-                         4 * inputs * static_cast<double>(*scenario.workload.step_batch());
+                         4 * inputs * static_cast<double>(*scenario.workload.largest_step_batch());
     return Bytes{base + static_cast<std::int64_t>(std::min(bytes, 1e18))};
 }
 

@@ -22,7 +22,9 @@ double per_device_hour(const Place& place, const Device* device) {
     if (as_string(place) != "list")
         place.refuse("is neither a price nor \"list\", the list price of the workload's device");
     if (device == nullptr)
-        place.refuse("the workload names no device of paceline list devices; state the price");
+        place.refuse(
+            "the workload names no device of paceline list devices, or nodes have several; state "
+            "the price");
     if (!device->price)
         place.refuse(fmt::format("no list price of {} is known; state the price", device->name));
     return device->price->per_hour;

@@ -19,6 +19,7 @@
 #include "app/scenario/pieces.hpp"
 #include "app/scenario/sweep.hpp"
 #include "app/scenario/testbed.hpp"
+#include "app/scenario/workload/class_work.hpp"
 #include "sim/engine/split_mix64.hpp"
 
 namespace paceline {
@@ -175,6 +176,18 @@ void check_servers(const Scenario& scenario, const Place& algorithm) {
             "\"all_reduce\" to {\"kind\": \"parameter-server\", \"placement\": \"workers\"}");
 }
 
+// Classes may have larger batches than the workload. Rounds of clients weigh each model by the
+// samples that its client has.
+void check_weighing(const Scenario& scenario, const Place& workload) {
+    const AlgorithmTraits& traits = scenario.algorithm;
+    if (scenario.training && *scenario.workload.largest_step_batch() > most_trained_batch)
+        workload.refuse(fmt::format("a worker's step has at most {} samples", most_trained_batch));
+    if (!scenario.workload.weighs_samples || !traits.has_server || traits.runs_freely) return;
+    ObjectReader(workload, workload_keys())
+        .optional("weigh")
+        ->refuse("has no place here: rounds of clients weigh each by the samples of its shard");
+}
+
 void check_epochs(const Scenario& scenario, const Place& algorithm) {
     if (scenario.algorithm.needs_epochs && scenario.steps_per_epoch() == 0)
         algorithm.refuse(
@@ -187,6 +200,7 @@ AlgorithmInput algorithm_input(const Scenario& scenario) {
     const ClusterChoice& cluster = scenario.cluster;
     AlgorithmInput input{
         {cluster.workers, cluster.devices_per_node, cluster.library_all_reduce, cluster.cards()}};
+    input.uneven = !cluster.uneven.empty();
     input.steps_per_epoch = scenario.steps_per_epoch();
     if (!scenario.training) return input;
     input.optimizer = scenario.training->optimizer;
@@ -199,6 +213,7 @@ AlgorithmInput algorithm_input(const Scenario& scenario) {
 ClusterChoice cluster_beside(const ClusterChoice& main, const Place& nodes) {
     ClusterChoice cluster;
     cluster.devices_per_node = main.devices_per_node;
+    cluster.sizes = main.sizes;
     cluster.workers = main.fabric_nodes * main.devices_per_node;
     cluster.fabric_nodes = main.fabric_nodes;
     cluster.bus = main.bus;
@@ -220,8 +235,10 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
     job.cluster = cluster_beside(
         main.cluster, read.required("nodes", "where it runs, such as \"odd\" or [4, 5]"));
     const Place workload = read.required("workload", "such as {\"profile\": \"alexnet\", ...}");
-    if (read_workload(workload, {job.cluster, job.seed}, job.workload))
+    if (read_workload(workload, {job.cluster, job.seed}, job.workload).training)
         workload.refuse("has a \"model\"; jobs beside the main one train nothing: give a profile");
+    if (job.workload.by_speed)
+        workload.refuse("has devices that are alike; give it a \"batch\" or a \"global_batch\"");
     const Place algorithm = read.required("algorithm", "such as {\"kind\": \"dense\"}");
     if (const auto p = algorithm_optimizer(algorithm))
         p->refuse("nothing is trained by a job beside the main one");
@@ -289,7 +306,8 @@ Keys stop_keys() {
 double Scenario::steps_per_epoch() const {
     const std::optional<std::int64_t> batch = workload.step_batch();
     if (!batch || !workload.dataset) return 0;
-    return static_cast<double>(*workload.dataset) / (static_cast<double>(*batch) * cluster.workers);
+    return static_cast<double>(*workload.dataset) /
+           (static_cast<double>(*batch) * workload.batches_of_step(cluster.workers));
 }
 
 namespace {
@@ -307,8 +325,11 @@ std::int64_t parts_of(double whole, double part) {
 
 std::optional<std::int64_t> gradients_of(const Scenario& scenario) {
     if (!scenario.stop.samples) return std::nullopt;
-    const auto batch = static_cast<double>(*scenario.workload.step_batch());
-    return parts_of(static_cast<double>(*scenario.stop.samples), batch);
+    const Workload& workload = scenario.workload;
+    const int workers = scenario.cluster.workers;
+    const auto batch = static_cast<double>(*workload.step_batch());  // in the mean over workers
+    return parts_of(static_cast<double>(*scenario.stop.samples),
+                    batch * (workload.batches_of_step(workers) / workers));
 }
 
 // Returns the steps of each worker that compute so many gradients, if all take equally many.
@@ -374,6 +395,13 @@ void read_draws(const Place& measure, const Json& resolved, Scenario& scenario) 
     }
 }
 
+// Returns the device of the table that all nodes have; null if it is none, or they differ.
+const Device* device_of_all(const Workload& workload) {
+    for (const KindOfDevice& kind : workload.kinds)
+        if (kind.device != workload.kinds.front().device) return nullptr;
+    return workload.kinds.empty() ? workload.device : workload.kinds.front().device;
+}
+
 // Reads a point that names no testbed any more.
 Scenario read_merged(const Json& resolved, const std::string& file, const Sources& sources) {
     const ObjectReader read({&resolved, &file, "", &sources}, root_keys);
@@ -390,14 +418,18 @@ Scenario read_merged(const Json& resolved, const std::string& file, const Source
     const Place wires = read.required("cluster", "the nodes and the fabric between them");
     scenario.cluster = read_cluster(wires, scenario.seed);
     check_memory_of_cluster(scenario.cluster, wires);
-    scenario.training = read_workload(
-        read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}"),
-        {scenario.cluster, scenario.seed}, scenario.workload);
-    const ObjectReader cluster(*read.optional("cluster"), cluster_keys());
+    const Place workload =
+        read.required("workload", "what is trained, such as {\"profile\": \"alexnet\", ...}");
+    ReadWorkload what =
+        read_workload(workload, {scenario.cluster, scenario.seed}, scenario.workload);
+    scenario.training = std::move(what.training);
+    const ObjectReader cluster(wires, cluster_keys());
     if (const auto p = cluster.optional("speeds"))
         scenario.cluster.speeds =
             read_speeds(*p, {scenario.cluster.nodes, scenario.seed}, scenario.workload.gradient,
                         scenario.workload.time_on, scenario.cluster.drawn);
+    read_class_work(wires, workload, what.time_of, scenario.seed, scenario.cluster,
+                    scenario.workload);
     const Place algorithm =
         read.required("algorithm", "how it is trained, such as {\"kind\": \"dense\"}");
     if (scenario.training) scenario.training->optimizer = read_optimizer_of(read, algorithm);
@@ -412,6 +444,7 @@ Scenario read_merged(const Json& resolved, const std::string& file, const Source
                    scenario.training ? scenario.training->model.layout.get() : nullptr);
     check_density_of_stand_in(scenario, algorithm);
     check_servers(scenario, algorithm);
+    check_weighing(scenario, workload);
     check_pieces(scenario.algorithm, *scenario.workload.layout, scenario.cluster.workers,
                  algorithm);
     const ObjectReader stop(read.required("stop", "when to end, such as {\"iterations\": 3}"),
@@ -420,11 +453,15 @@ Scenario read_merged(const Json& resolved, const std::string& file, const Source
     read_learning(read, stop, scenario);
     if (const auto p = read.optional("measure")) read_rating(*p, scenario);
     check_epochs(scenario, algorithm);
-    if (const auto p = read.optional("power"))
-        scenario.power = read_power(*p, scenario.workload.device);
+    const Device* const device = device_of_all(scenario.workload);
+    if (const auto p = read.optional("power")) scenario.power = read_power(*p, device);
     if (const auto p = read.optional("price"))
-        scenario.price = read_price(*p, scenario.workload.device, scenario.power.has_value());
-    if (const auto p = read.optional("other_jobs")) read_other_jobs(*p, scenario);
+        scenario.price = read_price(*p, device, scenario.power.has_value());
+    if (const auto p = read.optional("other_jobs")) {
+        if (!scenario.cluster.classes.empty())
+            p->refuse("go without \"cluster.classes\", which name the nodes of one job");
+        read_other_jobs(*p, scenario);
+    }
     if (const auto p = read.optional("measure")) read_draws(*p, resolved, scenario);
     return scenario;
 }

@@ -7,11 +7,10 @@ namespace paceline {
 
 Duration staging_time(const Rank& self, Bytes size) {
     if (!self.staging() || self.size() == 1) return {};
-    const int per_machine = self.network().hosts_per_node();
-    const int machine = self.network().in_network(self.node(self.place())) / per_machine;
+    const int machine = self.network().machine_of(self.node(self.place()));
     std::int64_t together = 0;
     for (int place = 0; place < self.size(); ++place)
-        if (self.network().in_network(self.node(place)) / per_machine == machine) ++together;
+        if (self.network().machine_of(self.node(place)) == machine) ++together;
     return (together * size) / *self.staging();
 }
 

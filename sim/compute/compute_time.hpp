@@ -24,6 +24,7 @@
 #include <functional>
 #include <vector>
 
+#include "sim/engine/machine_sizes.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
@@ -57,12 +58,12 @@ struct ComputeParts {
 /// Returns the law of all parts, or null if there are none.
 ComputeTime make_compute_time(ComputeParts parts);
 
-/// The nodes that a part applies to, with `workers_each` workers per node.
+/// The nodes that a part applies to, and whose workers are whose.
 struct ChosenNodes {
     std::vector<int> nodes{};  // in increasing order; empty: all
-    int workers_each = 1;
+    MachineSizes machines{};
 
-    [[nodiscard]] int node_of(int rank) const { return rank / workers_each; }
+    [[nodiscard]] int node_of(int rank) const { return machines.machine_of(rank); }
     [[nodiscard]] bool has(int rank) const;
 };
 

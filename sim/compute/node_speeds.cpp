@@ -73,13 +73,14 @@ std::vector<double> two_class_speeds(int nodes, double share, double speed, Rand
     return speeds;
 }
 
-StepFactor by_speed(std::vector<double> speeds, int workers_each) {
+StepFactor by_speed(std::vector<double> speeds, MachineSizes machines) {
     for (double& speed : speeds) {
         PACELINE_CHECK(speed > 0, "a speed is above 0");
         speed = 1 / speed;
     }
-    return [factors = std::move(speeds), workers_each](int rank, std::int64_t /*k*/) {
-        return factors[static_cast<std::size_t>(rank / workers_each)];
+    return [factors = std::move(speeds), machines = std::move(machines)](int rank,
+                                                                         std::int64_t /*k*/) {
+        return factors[static_cast<std::size_t>(machines.machine_of(rank))];
     };
 }
 

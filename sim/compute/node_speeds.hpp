@@ -33,8 +33,8 @@ std::vector<double> uniform_speeds(int nodes, double low, double high, RandomStr
 /// Requires speed > 0 and share in [0, 1].
 std::vector<double> two_class_speeds(int nodes, double share, double speed, RandomStreams streams);
 
-/// Returns the factor for nodes with these speeds and `workers_each` workers per node.
-StepFactor by_speed(std::vector<double> speeds, int workers_each);
+/// Returns the factor for the workers of nodes with these speeds.
+StepFactor by_speed(std::vector<double> speeds, MachineSizes machines);
 
 enum class JitterLaw : std::uint8_t { normal, log_normal, exponential, pareto };
 

@@ -16,6 +16,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include "sim/engine/machine_sizes.hpp"
 #include "sim/engine/units.hpp"
 #include "sim/network/jitter.hpp"
 
@@ -38,6 +39,7 @@ struct Link {
 
     /// Returns the rate available to payload, excluding retransmissions.
     [[nodiscard]] Bandwidth capacity() const { return (1 - loss) * efficiency * bandwidth; }
+    bool operator==(const Link&) const = default;
 };
 
 /// What a link belongs to: a node's own cable, the links between switches, or the bus in a machine.
@@ -53,7 +55,7 @@ struct LinkLabel {
 
 struct Fabric {
     int hosts = 0;
-    int hosts_per_node = 1;  // devices of one machine; traffic inside a machine is not counted
+    MachineSizes machines{};  // of the hosts; traffic inside a machine is not counted
     std::vector<Link> links;
     std::vector<LinkId> back;  // [link]: its cable's reverse link; empty: no reverse link matters
     /// Replaces `route` by the links from one host to another, in order. Pure. Called only for from

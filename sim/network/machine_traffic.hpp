@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "sim/engine/machine_sizes.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
@@ -18,12 +19,12 @@ struct Traffic {
 };
 
 struct MachineTraffic {
-    int hosts_per_node = 1;
+    MachineSizes machines{};
     std::vector<Traffic> traffic{};  // [host]
 
     /// Returns whether a message crosses the network between machines.
     [[nodiscard]] bool are_apart(int from, int to) const {
-        return hosts_per_node == 1 || from / hosts_per_node != to / hosts_per_node;
+        return machines.one_each() || machines.machine_of(from) != machines.machine_of(to);
     }
     [[nodiscard]] Traffic& of(int host) { return traffic[static_cast<std::size_t>(host)]; }
     [[nodiscard]] const Traffic& of(int host) const {

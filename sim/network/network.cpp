@@ -19,7 +19,7 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
           transport.receive_cost > Duration::zero() ? static_cast<std::size_t>(fabric.hosts) : 0),
       away_(static_cast<std::size_t>(fabric.hosts)),
       hosts_(fabric.hosts),
-      machines_{.hosts_per_node = fabric.hosts_per_node,
+      machines_{.machines = std::move(fabric.machines),
                 .traffic = std::vector<Traffic>(static_cast<std::size_t>(fabric.hosts))},
       overhead_(transport.overhead),
       receive_cost_(transport.receive_cost),

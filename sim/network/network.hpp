@@ -212,7 +212,7 @@ class Network {
     }
 
     [[nodiscard]] Simulation& simulation() const { return simulation_; }
-    [[nodiscard]] int hosts_per_node() const { return machines_.hosts_per_node; }
+    [[nodiscard]] const MachineSizes& machines() const { return machines_.machines; }
     /// Number of links, and the rate available to payload on each at present.
     [[nodiscard]] std::size_t links() const { return links_.size(); }
     [[nodiscard]] Bandwidth capacity(LinkId link) const { return links_[link].capacity; }
@@ -253,7 +253,7 @@ class Network {
     [[nodiscard]] Wire wire(int from, int to, const Route& route) const;
     /// Returns whether a route's wire is that of its two halves, joined.
     [[nodiscard]] bool has_half_wires() const {
-        return machines_.hosts_per_node == 1 && impairments_ == nullptr;
+        return machines_.machines.one_each() && impairments_ == nullptr;
     }
     [[nodiscard]] Wire half_wire(std::span<const LinkId> links) const;
     /// Counts messages that a host has exchanged: bytes to and from other machines, and how many it

@@ -46,7 +46,10 @@ class NetworkPart {
     [[nodiscard]] Network& whole() const { return *network_; }
     /// Returns the number of a host in the whole network.
     [[nodiscard]] int in_network(int host) const { return first_ + host; }
-    [[nodiscard]] int hosts_per_node() const { return network_->hosts_per_node(); }
+    /// Returns the number, in the whole network, of the machine that a host stands in.
+    [[nodiscard]] int machine_of(int host) const {
+        return network_->machines().machine_of(first_ + host);
+    }
     [[nodiscard]] int hosts() const { return network_->hosts() - first_; }
     /// Returns the traffic of a host up to now; has the links that it reserves given back.
     [[nodiscard]] const Traffic& traffic(int host) const {

@@ -165,6 +165,8 @@ class Generator {
     Json stop();
     void skip_steps(Json& made);
     void mend_money(Json& made);
+    Json node_class(const Json& made);
+    void add_classes(Json& made);
     void compare(Json& made);
     Json access();
     Json background();
@@ -1187,6 +1189,60 @@ std::string Generator::any_algorithm() {
     return pick(with_mixing);
 }
 
+// What one class of nodes says. It may be refused: not all fabrics have links of nodes, and not all
+// workloads a time of other batches.
+Json Generator::node_class(const Json& made) {
+    const Json& workload = made.at("workload");
+    const bool has_bus = made.at("cluster").contains("bus");
+    Json one = Json::object();
+    if (maybe()) one["link"] = link();
+    if (maybe()) one["device_memory"] = text({"1MB", "16GB"});
+    if (maybe() && per_node_ > 1) {
+        one["devices_per_node"] = whole(1, per_node_ + 1);
+        if (one["devices_per_node"] > 1) {
+            if (maybe()) one["bus"] = object("bus", definition("bus"));
+            if (maybe()) one["nics"] = 1;
+        }
+    }
+    if (maybe() && workload.contains("device") && workload.contains("efficiency")) {
+        one["device"] = pick(device_table()).name;
+        one["efficiency"] = real(0.1, 1);
+        if (chance(0.3)) one["precision"] = "fp32";
+    } else {
+        const bool by_sample = workload.contains("batch") && maybe();
+        one[has_bus ? "gradient_time" : "step_time"] =
+            by_sample ? Json{{"floor", duration()}, {"per_sample", duration()}} : Json(duration());
+    }
+    if (workload.contains("batch") && workload.at("batch").is_number() && maybe())
+        one["batch"] = whole(1, 8);
+    return one;
+}
+
+// Nodes that differ from the others, and batches by speed.
+void Generator::add_classes(Json& made) {
+    Json& cluster = made["cluster"];
+    if (cluster.contains("devices") || cluster.contains("placement") ||
+        made.contains("other_jobs") || nodes_ < 2)
+        return;
+    Json& workload = made["workload"];
+    Json one = node_class(made);
+    if (chance(0.2))
+        one["share"] = real(0.1, 1);
+    else
+        one["nodes"] = Json::array({0});
+    cluster["classes"] = Json::array({one});
+    if (maybe() && !one.contains("share")) {
+        cluster["classes"].push_back(node_class(made));
+        cluster["classes"].back()["nodes"] = Json::array({nodes_ - 1});
+    }
+    if (trains_ && maybe()) workload["weigh"] = text({"workers", "samples"});
+    if (!trains_ || !workload.contains("global_batch") || maybe()) return;
+    workload["batch"] = "by speed";
+    for (const char* key : {"step_time", "gradient_time"})
+        if (workload.contains(key))
+            workload[key] = Json{{"floor", duration()}, {"per_sample", "1ms"}};
+}
+
 Json Generator::scenario() {
     choose_surroundings();
     trains_ = chance(of_network_ ? 0.1 : 0.5);
@@ -1194,7 +1250,7 @@ Json Generator::scenario() {
     Json described = definition("cluster");
     described.update(Json(described.at("anyOf").back()));  // the one without a testbed
     described.erase("anyOf");
-    described.at("properties").erase("testbed");
+    for (const char* key : {"testbed", "classes"}) described.at("properties").erase(key);
     Json cluster = object("cluster", described);
     if (of_network_) disturb(cluster);
     if (!placement_.is_null() && !cluster.contains("devices")) cluster["placement"] = placement_;
@@ -1241,6 +1297,7 @@ Json Generator::scenario() {
     }
     if (!cluster.contains("failures")) skip_steps(made);
     compare(made);
+    if (chance(of_network_ ? 0.2 : 0.3 * richness_)) add_classes(made);
     return made;
 }
 

@@ -56,7 +56,7 @@ Fabric make_machines(int devices, int per_machine, const Bus& bus, Fabric betwee
 
     Fabric fabric;
     fabric.hosts = devices;
-    fabric.hosts_per_node = per_machine;
+    fabric.machines = MachineSizes(per_machine);
     fabric.links = std::move(between.links);
     fabric.back = std::move(between.back);  // bus links have no reverse link
     const auto add = [&fabric, &bus](std::int64_t count) {

@@ -31,6 +31,8 @@ struct Bus {
     BusKind kind = BusKind::switched;
     Link lane;      // each way; per device, or per pair if `direct`
     int cards = 1;  // of a machine, towards the network
+
+    bool operator==(const Bus&) const = default;
 };
 
 /// Fills machines with `per_machine` devices each; the last may have fewer. `between` joins the

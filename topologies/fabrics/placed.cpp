@@ -9,7 +9,7 @@
 namespace paceline {
 
 Fabric make_placed(std::vector<int> places, Fabric inside) {
-    PACELINE_CHECK(inside.hosts_per_node == 1, "devices are placed with their machine");
+    PACELINE_CHECK(inside.machines.one_each(), "devices are placed with their machine");
     PACELINE_CHECK(
         std::ranges::all_of(places, [&](int place) { return place >= 0 && place < inside.hosts; }),
         "a host stands at a place of the fabric");

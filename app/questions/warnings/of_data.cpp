@@ -24,7 +24,8 @@ std::string batch_beyond_shard(const Scenario& scenario) {
     if (!scenario.training || !scenario.workload.batch) return "";
     if (scenario.training->sampling == Sampling::with_replacement)
         return "";  // drawn several times
-    const std::int64_t batch = *scenario.workload.batch;
+    const std::int64_t batch =
+        *scenario.workload.largest_step_batch() / scenario.workload.accumulation;
     const std::int64_t shard = smallest_shard(scenario);
     if (batch <= shard) return "";
     return fmt::format(

@@ -34,10 +34,10 @@ struct RingHop {
 
 // Returns the latency from the first device of a machine to that of the next one, without buses.
 RingHop hop_behind(int machine, const Scenario& scenario, const Fabric& fabric) {
-    const int devices = scenario.cluster.devices_per_node;
+    const MachineSizes& sizes = scenario.cluster.sizes;
     RingHop hop{machine, (machine + 1) % scenario.cluster.nodes};
     Route route;
-    fabric.find_route(hop.from * devices, hop.to * devices, route);
+    fabric.find_route(sizes.first_of(hop.from), sizes.first_of(hop.to), route);
     for (const LinkId link : route)
         if (fabric.label(link).role != LinkRole::bus)
             hop.latency = sum(hop.latency, fabric.links[link].latency);

@@ -98,6 +98,13 @@ Slices read_slices(const ObjectReader& read) {
     return slices;
 }
 
+void WorkerShape::check_even(const Place& place) const {
+    if (uneven)
+        place.refuse(
+            "goes by machine, and those of \"cluster.classes\" differ in devices, bus or cards; "
+            "take one that does not, such as \"ring\" or \"machines\": \"flat\"");
+}
+
 int read_rings(const ObjectReader& read, const WorkerShape& shape) {
     const auto p = read.optional("rings");
     if (!p || as_choice(*p, "a number of rings", numbers_of_rings) == Rings::one) return 1;
@@ -105,6 +112,7 @@ int read_rings(const ObjectReader& read, const WorkerShape& shape) {
         p->refuse(
             "is for rings through machines of several devices: set \"cluster.devices_per_node\" "
             "above 1 and \"machines\" to \"flat\", or write \"one\"");
+    shape.check_even(*p);
     return shape.cards;
 }
 
@@ -195,6 +203,7 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
         if (name == "parameter-server") {
             plan = read_servers(read, shape);
         } else if (name == "nccl") {
+            shape.check_even(place);
             plan.method = AllReduce::nccl;
             plan.library = *shape.nccl;
             read_nccl_options(read, shape, plan.library);
@@ -211,7 +220,10 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
         const auto method =
             as_choice(place, "an all-reduce", shape.nccl ? methods_of_library : methods);
         plan = method ? AllReducePlan(*method) : shape.library;
-        if (method == AllReduce::nccl) plan.library = *shape.nccl;
+        if (method == AllReduce::nccl) {
+            shape.check_even(place);
+            plan.library = *shape.nccl;
+        }
         if (method == AllReduce::parameter_server) plan.first_server_node = shape.workers;
     }
     if (plan.method == AllReduce::parameter_server && plan.first_server_node &&
@@ -220,6 +232,7 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
             "servers on nodes of their own need \"cluster.devices_per_node\" of 1; or set "
             "\"placement\": \"workers\"");
     if (plan.method != AllReduce::hierarchical) return plan;
+    shape.check_even(place);
     plan.devices = std::min(shape.devices_per_node, shape.workers);
     if (shape.workers % plan.devices != 0)
         place.refuse(fmt::format("a hierarchy needs full nodes: {} devices do not fill nodes of {}",

@@ -15,6 +15,12 @@ struct WorkerShape {
     AllReducePlan library{};     // the all-reduce of the cluster's library
     int cards = 1;               // network cards of a machine
     std::optional<Nccl> nccl{};  // what NCCL would know of them, where a library is read
+    bool uneven = false;         // machines differ in what they hold
+
+    /// Returns the devices of each machine; 0 where machines differ.
+    [[nodiscard]] int devices_of_machines() const { return uneven ? 0 : devices_per_node; }
+    /// Throws ConfigError where machines differ, of an option that goes by machine.
+    void check_even(const Place& place) const;
 };
 
 /// Reads "slice" and "in_flight", or "buffer", "slots" and "channels". Throws ConfigError.

@@ -80,6 +80,7 @@ void read_machines(const ObjectReader& read, const WorkerShape& shape, Aggregati
             p->refuse(
                 "is for machines of several devices: set \"cluster.devices_per_node\" above 1, or "
                 "write \"flat\"");
+        if (plan.machines != ByMachine::flat) shape.check_even(*p);
         if (plan.machines != ByMachine::flat && shape.workers % shape.devices_per_node != 0)
             p->refuse(fmt::format("needs full machines: {} devices do not fill machines of {}",
                                   shape.workers, shape.devices_per_node));

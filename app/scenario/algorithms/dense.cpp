@@ -60,6 +60,7 @@ int as_shards(const Place& place, const AlgorithmInput& in) {
         place.refuse(
             "a machine of one device has no shards; set \"cluster.devices_per_node\", or write "
             "\"shards\": \"all\"");
+    in.check_even(place);
     if (in.workers % in.devices_per_node != 0)
         place.refuse(
             fmt::format("shards by machine need full machines: {} devices do not fill "

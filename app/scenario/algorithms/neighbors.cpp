@@ -41,7 +41,7 @@ AlgorithmChoice averaging(AlgorithmChoice choice, const ObjectReader& read,
                           const AlgorithmInput& in, int members, int vectors, bool beside,
                           MixingUse use) {
     choice.mixing = read_mixing(read.required("mixing", "such as {\"kind\": \"ring\"}"), members,
-                                use, members == in.workers ? in.devices_per_node : 1);
+                                use, members == in.workers ? in.devices_of_machines() : 1);
     choice.sends_at_once = choice.mixing.degree * vectors;
     choice.meets_everybody = choice.mixing.meets_everybody;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);

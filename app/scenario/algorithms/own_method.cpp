@@ -42,7 +42,7 @@ void read_mixing_of_method(const ObjectReader& read, const AlgorithmInput& in,
                            AlgorithmChoice& choice) {
     const auto mixing = read.optional("mixing");
     if (!mixing) return;
-    choice.mixing = read_mixing(*mixing, in.workers, MixingUse::averages, in.devices_per_node);
+    choice.mixing = read_mixing(*mixing, in.workers, MixingUse::averages, in.devices_of_machines());
     choice.sends_at_once = std::max(choice.sends_at_once, choice.mixing.degree);
     choice.meets_everybody = choice.meets_everybody || choice.mixing.meets_everybody;
 }

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/scenario/cluster/buses.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/node_list.hpp"
 #include "sim/network/loss.hpp"
 #include "topologies/fabrics/placed.hpp"
 
@@ -20,42 +21,9 @@ namespace {
 constexpr auto keys = std::to_array<std::string_view>(
     {"nodes", "devices", "devices_per_node", "nics", "bus", "fabric", "transport", "library",
      "stragglers", "speeds", "compute_jitter", "failures", "access", "placement", "background",
-     "testbed"});
-constexpr auto bus_key_table = std::to_array<std::string_view>({"kind", "link"});
-
-constexpr auto bus_kinds = std::to_array<Spelling<BusKind>>(
-    {{"switched", BusKind::switched}, {"bridged", BusKind::bridged}, {"direct", BusKind::direct}});
+     "testbed", "classes"});
 
 constexpr std::int64_t most_nodes = 100'000'000;
-
-Bus read_bus(const Place& place) {
-    const ObjectReader read(place, bus_key_table);
-    Bus bus;
-    bus.kind = as_choice(read.required("kind", "\"switched\", \"bridged\" or \"direct\""), "a bus",
-                         bus_kinds);
-    bus.lane = read_link(
-        read.required("link", "of a device to its bus, such as {\"preset\": \"pcie-3.0-x16\"}"));
-    return bus;
-}
-
-// Cards are hosts of the fabric, so only a fabric that takes any number of equal ones has several
-// each.
-void read_cards(const Place& nics, const ObjectReader& read, ClusterChoice& cluster) {
-    const auto cards = static_cast<int>(as_integer(nics, 1, 1024));
-    if (cards == 1) return;
-    if (!cluster.bus)
-        nics.refuse("shares the devices of a node among its cards; give \"devices_per_node\"");
-    if (cluster.devices_per_node % cards != 0)
-        nics.refuse(
-            fmt::format("does not divide \"devices_per_node\", {}; each card serves as many "
-                        "devices as the others",
-                        cluster.devices_per_node));
-    const Json* const fabric = read.optional("fabric") ? read.optional("fabric")->json : nullptr;
-    if (fabric != nullptr && fabric->is_object() &&
-        (fabric->value("kind", Json()) != "star" || fabric->contains("other_links")))
-        nics.refuse("is for a \"star\" whose links are alike");
-    cluster.bus->cards = cards;
-}
 
 void check_host_rate(const Place& place, const ClusterChoice& cluster) {
     if (cluster.cards() > 1)
@@ -95,16 +63,47 @@ void place_job(const Place& place, ClusterChoice& cluster) {
 Keys cluster_keys() {
     return keys;
 }
-Keys bus_keys() {
-    return bus_key_table;
+namespace {
+
+void take_machine(const MachineShape& machine, ClusterChoice& cluster) {
+    cluster.devices_per_node = machine.devices;
+    cluster.bus = machine.bus;
+    cluster.sizes = MachineSizes(machine.devices);
 }
 
-ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
-    const ObjectReader read(place, keys);
-    ClusterChoice cluster;
+// Takes the machines of the classes. Where they differ, reports see the largest.
+void take_classes(const Place& classes, const ObjectReader& read, const MachineShape& usual,
+                  ClusterChoice& cluster) {
+    std::vector<MachineShape> machines = machines_of(cluster.classes, cluster.nodes, usual);
+    if (std::ranges::all_of(machines, [&](const MachineShape& m) { return m == usual; })) return;
+    if (const auto p = read.optional("devices"))
+        p->refuse("fills machines that are alike; those of \"classes\" differ: give \"nodes\"");
+    MachineShape largest = machines.front();
+    std::vector<int> sizes;
+    std::int64_t devices = 0;
+    for (const MachineShape& machine : machines) {
+        if (!largest.bus) largest.bus = machine.bus;
+        largest.devices = std::max(largest.devices, machine.devices);
+        if (machine.cards() > largest.cards()) largest.bus->cards = machine.cards();
+        sizes.push_back(machine.devices);
+        devices += machine.devices;
+    }
+    if (devices > most_nodes)
+        classes.refuse(
+            fmt::format("make {} devices; a cluster has at most {}", devices, most_nodes));
+    if (largest.cards() > 1) check_fabric_of_cards(classes, read);
+    take_machine(largest, cluster);
+    cluster.workers = static_cast<int>(devices);
+    if (std::ranges::all_of(machines, [&](const MachineShape& m) { return m == largest; })) return;
+    cluster.uneven = std::move(machines);
+    cluster.sizes = MachineSizes(sizes);
+}
+
+// Reads how many machines there are, and what each holds.
+void read_machines_of_nodes(const ObjectReader& read, std::uint64_t seed, ClusterChoice& cluster) {
     read.not_both("nodes", "devices");
-    if (const auto p = read.optional("devices_per_node"))
-        cluster.devices_per_node = static_cast<int>(as_integer(*p, 1, 1024));
+    const MachineShape usual = read_machine_shape(read, {});
+    take_machine(usual, cluster);
     if (const auto p = read.optional("devices")) {
         static_cast<void>(read.required("devices_per_node", "how many devices a machine holds"));
         cluster.workers = static_cast<int>(as_integer(*p, 1, most_nodes));
@@ -116,20 +115,62 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
             nodes.refuse(fmt::format("a cluster has at most {} devices", most_nodes));
         cluster.workers = cluster.nodes * cluster.devices_per_node;
     }
-    if (const auto p = read.optional("bus")) {
-        if (cluster.devices_per_node == 1)
-            p->refuse("joins the devices of a node; give \"devices_per_node\" of 2 or more");
-        cluster.bus = read_bus(*p);
-    } else if (cluster.devices_per_node > 1) {
-        static_cast<void>(read.required(
-            "bus", "what joins a node's devices, such as {\"kind\": \"switched\", ...}"));
+    if (const auto p = read.optional("nics"); p && usual.cards() > 1)
+        check_fabric_of_cards(*p, read);
+    if (const auto p = read.optional("classes")) {
+        cluster.classes = read_node_classes(*p, {cluster.nodes, seed}, usual, cluster.drawn);
+        take_classes(*p, read, usual, cluster);
     }
-    if (const auto p = read.optional("nics")) read_cards(*p, read, cluster);
+}
+
+// Reads the cables of classes. A star of them is no star of equal links.
+void read_cables(const Place& classes, const ObjectReader& read, ClusterChoice& cluster) {
+    read_links_of_classes(classes, cluster.fabric.read_own_cable, cluster.classes);
+    bool has_links = false;
+    for (std::size_t i = 0; i < cluster.classes.size(); ++i) {
+        const std::optional<Cable>& link = cluster.classes[i].link;
+        if (!link) continue;
+        const Place place = *ObjectReader(classes.element(i), node_class_keys()).optional("link");
+        if (!cluster.fabric.one_cable_per_node)
+            place.refuse(
+                "is the one cable of a node; those of this fabric have several. Give them in the "
+                "fabric");
+        if (read.optional("fabric")->json->contains("other_links"))
+            place.refuse("says what \"fabric.other_links\" says; give links in one of them");
+        if (!cluster.fabric.usual_cable || *cluster.fabric.usual_cable != *link)
+            cluster.fabric.as_idle_star.reset();
+        has_links = true;
+    }
+    if (!has_links) return;
+    cluster.fabric.make = [make = cluster.fabric.make, classes = cluster.classes,
+                           first = cluster.first_cards()](int hosts, std::uint64_t seed) {
+        Fabric fabric = make(hosts, seed);
+        replace_links_of_classes(classes, first, fabric);
+        return fabric;
+    };
+}
+
+void refuse_beside_classes(const ObjectReader& read, const ClusterChoice& cluster) {
+    if (const auto p = read.optional("placement"); p && !cluster.classes.empty())
+        p->refuse("goes without \"classes\", which name the nodes of the fabric");
+    if (cluster.uneven.empty()) return;
+    if (const auto p = read.optional("background"))
+        p->refuse("is for machines that are alike; those of \"classes\" are uneven");
+}
+
+}  // namespace
+
+ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
+    const ObjectReader read(place, keys);
+    ClusterChoice cluster;
+    read_machines_of_nodes(read, seed, cluster);
     cluster.fabric_nodes = cluster.nodes;
     cluster.fabric = read_fabric(
         read.required("fabric", "the wires, such as {\"kind\": \"star\", \"link\": ...}"),
-        cluster.nodes * cluster.cards(), seed);
-    cluster.drawn = cluster.fabric.drawn;
+        cluster.cards_in_all(), seed);
+    std::ranges::copy(cluster.fabric.drawn, std::back_inserter(cluster.drawn));
+    if (const auto p = read.optional("classes")) read_cables(*p, read, cluster);
+    refuse_beside_classes(read, cluster);
     if (const auto p = read.optional("placement")) place_job(*p, cluster);
     if (const auto p = read.optional("background"))
         cluster.background = read_background(*p, cluster.fabric_nodes);
@@ -147,7 +188,8 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
                                                        cluster.devices_per_node,
                                                        {},
                                                        cluster.cards(),
-                                                       cluster.as_nccl_sees_it(seed)});
+                                                       cluster.as_nccl_sees_it(seed),
+                                                       !cluster.uneven.empty()});
         cluster.library = chosen.library;
         cluster.library_all_reduce = chosen.all_reduce;
     }
@@ -177,8 +219,25 @@ void bound_by_host(Bandwidth rate, Link& link) {
 
 }  // namespace
 
+int ClusterChoice::cards_in_all() const {
+    if (uneven.empty()) return nodes * cards();
+    int all = 0;
+    for (const MachineShape& machine : uneven) all += machine.cards();
+    return all;
+}
+
+std::vector<int> ClusterChoice::first_cards() const {
+    std::vector<int> first;
+    if (cards() == 1) return first;
+    for (int node = 0; node <= nodes; ++node)
+        first.push_back(node == 0 || !uneven.empty() ? 0 : node * cards());
+    for (std::size_t i = 0; i < uneven.size(); ++i) first[i + 1] = first[i] + uneven[i].cards();
+    return first;
+}
+
 Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {
-    Fabric between = fabric.make(machines * cards(), seed);
+    const int hosts = uneven.empty() ? machines * cards() : cards_in_all();
+    Fabric between = fabric.make(hosts, seed);
     if (!tcp) return between;
     for (Link& link : between.links) {
         if (link.efficiency == 1) link.efficiency = tcp->goodput_of(link.bandwidth);
@@ -193,6 +252,7 @@ Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {
 
 Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
     Fabric between = wires(nodes + servers, seed);
+    if (!uneven.empty()) return make_uneven_machines(uneven, std::move(between));
     if (!bus) return between;
     return make_machines(workers, devices_per_node, *bus, std::move(between));
 }
@@ -222,12 +282,18 @@ Bytes ClusterChoice::bus_memory() const {
     return std::int64_t{workers} * links_each * per_link;
 }
 
-ComputeTime ClusterChoice::compute_time(std::uint64_t seed) const {
-    const Machines machines{nodes, devices_per_node};
+ComputeParts ClusterChoice::deviations(std::uint64_t seed) const {
+    const Machines machines{nodes, sizes};
     ComputeParts parts;
     add_speeds(speeds, machines, seed, parts);
     add_stragglers(stragglers, machines, seed, parts);
     if (compute_jitter) add_jitter(*compute_jitter, seed, parts);
+    return parts;
+}
+
+ComputeTime ClusterChoice::compute_time(std::uint64_t seed) const {
+    ComputeParts parts = deviations(seed);
+    if (!class_speeds.empty()) parts.steps.push_back(by_speed(class_speeds, MachineSizes(1)));
     return make_compute_time(std::move(parts));
 }
 
@@ -262,12 +328,19 @@ Nccl ClusterChoice::as_nccl_sees_it(std::uint64_t seed) const {
 }
 
 std::optional<IdleNetwork> ClusterChoice::as_idle_network() const {
-    if (compute_time(0) || failures || !access.empty() || !background.empty()) return std::nullopt;
+    if (!class_speeds.empty()) return std::nullopt;
+    return idle_network_of_classes();
+}
+
+std::optional<IdleNetwork> ClusterChoice::idle_network_of_classes() const {
+    const ComputeParts parts = deviations(0);
+    const bool deviates = !parts.steps.empty() || !parts.phases.empty();
+    if (deviates || failures || !access.empty() || !background.empty()) return std::nullopt;
     return undisturbed_network();
 }
 
 std::optional<IdleNetwork> ClusterChoice::undisturbed_network() const {
-    if (!fabric.as_idle_star || transport().costs_hosts()) return std::nullopt;
+    if (!fabric.as_idle_star || !uneven.empty() || transport().costs_hosts()) return std::nullopt;
     if (library.protocol != Protocol::rendezvous) return std::nullopt;
     IdleStar star = *fabric.as_idle_star;
     star.start_up = library.start_up;

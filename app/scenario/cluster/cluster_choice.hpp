@@ -3,7 +3,8 @@
 // A worker is a training process on one device. Machines have one device unless "devices_per_node"
 // says otherwise. With several, the devices are attached to the machine's "bus". The cluster size
 // is then given either by "nodes" (full machines) or by "devices" (machines are filled one after
-// the other). A machine has one network card unless "nics" says otherwise.
+// the other). A machine has one network card unless "nics" says otherwise. "classes" are nodes that
+// differ from the others (node_classes.hpp).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "app/scenario/cluster/background.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/failures.hpp"
+#include "app/scenario/cluster/node_classes.hpp"
 #include "app/scenario/cluster/node_speeds.hpp"
 #include "app/scenario/cluster/stragglers.hpp"
 #include "app/scenario/cluster/transports.hpp"
@@ -35,7 +37,7 @@ struct Seating {
 struct ClusterChoice {
     int nodes = 1;                 // machines of the job
     int workers = 1;               // devices in total
-    int devices_per_node = 1;      // devices in a full machine
+    int devices_per_node = 1;      // devices in a full machine; where they differ, in the largest
     int fabric_nodes = 1;          // machines that the fabric connects
     std::vector<int> placement{};  // the fabric node of each machine of the job; empty: 0, 1, ..
     std::vector<Background> background{};
@@ -50,9 +52,17 @@ struct ClusterChoice {
     std::optional<FailureChoice> failures;
     std::vector<DrawnNodes> drawn{};   // by share, in the order of the keys
     std::vector<AccessChoice> access;  // for nodes with one device and one cable
+    std::vector<NodeClass> classes{};
+    std::vector<MachineShape> uneven{};  // the machine of each node, where they differ
+    MachineSizes sizes{};                // the machine of each worker
+    std::vector<double> class_speeds{};  // of each worker; read with the workload; empty: all 1
 
-    /// Returns the network cards of a machine.
+    /// Returns the network cards of a machine; where they differ, the most.
     [[nodiscard]] int cards() const { return bus ? bus->cards : 1; }
+    /// Returns the network cards of all machines of the job.
+    [[nodiscard]] int cards_in_all() const;
+    /// Returns the first card of each machine, and the number of all; empty where each has one.
+    [[nodiscard]] std::vector<int> first_cards() const;
     /// Builds the wires between the workers, and to `servers` parameter servers on machines of
     /// their own, which are numbered after the workers. If there are servers, requires one device
     /// per machine and a fabric that takes servers.
@@ -67,6 +77,8 @@ struct ClusterChoice {
     /// Returns the network as closed forms see it, where they hold. With TCP, connections are warm
     /// and both directions are busy.
     [[nodiscard]] std::optional<IdleNetwork> as_idle_network() const;
+    /// Returns the same where classes may compute at speeds of their own, which their form knows.
+    [[nodiscard]] std::optional<IdleNetwork> idle_network_of_classes() const;
     /// Returns the same without what disturbs it: nodes that fail or deviate, links that come and
     /// go, traffic of others. This is what a job plans by that measures its cluster once.
     [[nodiscard]] std::optional<IdleNetwork> undisturbed_network() const;
@@ -74,6 +86,8 @@ struct ClusterChoice {
     [[nodiscard]] Nccl as_nccl_sees_it(std::uint64_t seed) const;
 
   private:
+    /// Returns how nodes deviate besides their classes.
+    [[nodiscard]] ComputeParts deviations(std::uint64_t seed) const;
     [[nodiscard]] Fabric wires(int machines, std::uint64_t seed) const;
     [[nodiscard]] IdleStar with_limited_flows(IdleStar star) const;
 };
@@ -82,7 +96,6 @@ struct ClusterChoice {
 void place_job(const Place& place, ClusterChoice& cluster);
 
 Keys cluster_keys();
-Keys bus_keys();
 
 /// The seed draws shares of nodes. Throws ConfigError.
 ClusterChoice read_cluster(const Place& place, std::uint64_t seed = 1);

@@ -87,6 +87,7 @@ FabricChoice read_star(const ObjectReader& read, NodeDraw draw) {
     };
     choice.takes_servers = true;
     choice.one_cable_per_node = true;
+    choice.usual_cable = cable;
     choice.ports = nodes;
     choice.overhead = overhead_of(read);
     choice.states_efficiency = cable.up.efficiency < 1;
@@ -136,6 +137,7 @@ FabricChoice read_cell(const ObjectReader& read, NodeDraw draw) {
 
     FabricChoice choice;
     choice.one_cable_per_node = true;
+    choice.read_own_cable = &read_access;
     choice.make = [shape, others](int hosts, std::uint64_t /*seed*/) {
         CellShape made = shape;
         made.servers = hosts - shape.nodes;

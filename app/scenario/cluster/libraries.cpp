@@ -46,9 +46,13 @@ void read_figures(const ObjectReader& read, const WorkerShape& shape, LibraryCho
 }
 
 LibraryChoice preset_named(const Place& name, const WorkerShape& shape) {
-    const std::vector<LibraryPreset> presets = library_presets(shape);
+    WorkerShape even = shape;  // a preset that is not named may go by machine
+    even.uneven = false;
+    const std::vector<LibraryPreset> presets = library_presets(even);
     const std::vector<std::string_view> names = names_of(presets);
-    return presets[as_name(name, "a library", names)].choice;
+    const LibraryChoice& choice = presets[as_name(name, "a library", names)].choice;
+    if (choice.all_reduce.method == AllReduce::nccl) shape.check_even(name);
+    return choice;
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ struct LinkPreset {
 struct Cable {
     Link up;  // from the host
     Link down;
+
+    bool operator==(const Cable&) const = default;
 };
 
 /// Reads one preset from its JSON and halves its round trip. Throws ConfigError.

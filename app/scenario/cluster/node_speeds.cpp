@@ -169,13 +169,17 @@ Jitter read_jitter(const Place& place) {
             as_number_above(read.required("shape", "above 1, such as 3"), 1, most_speed)};
 }
 
-void add_speeds(const std::vector<NodeSpeeds>& all, Machines machines, std::uint64_t seed,
-                ComputeParts& into) {
+std::vector<double> speeds_of_nodes(const std::vector<NodeSpeeds>& all, std::size_t i, int nodes,
+                                    std::uint64_t seed) {
     // Objects of a list draw independently. The first draws as if it were the only one.
+    return speeds_of(all[i], nodes, RandomStreams(seed + i * 0x9e3779b97f4a7c15U));
+}
+
+void add_speeds(const std::vector<NodeSpeeds>& all, const Machines& machines, std::uint64_t seed,
+                ComputeParts& into) {
     for (std::size_t i = 0; i < all.size(); ++i)
-        into.steps.push_back(by_speed(
-            speeds_of(all[i], machines.nodes, RandomStreams(seed + i * 0x9e3779b97f4a7c15U)),
-            machines.workers_each));
+        into.steps.push_back(
+            by_speed(speeds_of_nodes(all, i, machines.nodes, seed), machines.sizes));
 }
 
 void add_jitter(Jitter law, std::uint64_t seed, ComputeParts& into) {

@@ -15,6 +15,7 @@
 // "excess": 0.1} and {"kind": "pareto", "shape": 3} (sim/compute/node_speeds.hpp defines the laws).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -68,7 +69,11 @@ std::vector<NodeSpeeds> read_speeds(const Place& place, NodeDraw draw, Duration 
                                     const TimeOnDevice& time_on, std::vector<DrawnNodes>& drawn);
 Jitter read_jitter(const Place& place);
 
-void add_speeds(const std::vector<NodeSpeeds>& all, Machines machines, std::uint64_t seed,
+/// Returns the speed of each node by the i-th object.
+std::vector<double> speeds_of_nodes(const std::vector<NodeSpeeds>& all, std::size_t i, int nodes,
+                                    std::uint64_t seed);
+
+void add_speeds(const std::vector<NodeSpeeds>& all, const Machines& machines, std::uint64_t seed,
                 ComputeParts& into);
 void add_jitter(Jitter law, std::uint64_t seed, ComputeParts& into);
 

@@ -87,7 +87,7 @@ Stragglers read_one_straggler(const Place& place, int nodes) {
 // Adds the law of one object to the parts.
 struct Add {
     const Stragglers& one;
-    Machines machines;
+    const Machines& machines;
     RandomStreams streams;
     ComputeParts& into;
 
@@ -112,7 +112,7 @@ struct Add {
     }
 
   private:
-    [[nodiscard]] ChosenNodes chosen() const { return {one.nodes, machines.workers_each}; }
+    [[nodiscard]] ChosenNodes chosen() const { return {one.nodes, machines.sizes}; }
 };
 
 }  // namespace
@@ -135,8 +135,8 @@ std::vector<Stragglers> read_stragglers(const Place& place, int nodes) {
     return all;
 }
 
-void add_stragglers(const std::vector<Stragglers>& all, Machines machines, std::uint64_t seed,
-                    ComputeParts& into) {
+void add_stragglers(const std::vector<Stragglers>& all, const Machines& machines,
+                    std::uint64_t seed, ComputeParts& into) {
     // Objects of a list draw independently. The first draws as if it were the only one.
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].factor == 1) continue;

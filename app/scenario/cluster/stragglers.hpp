@@ -59,10 +59,10 @@ std::vector<Place> one_or_several(const Place& place);
 /// The machines of a cluster.
 struct Machines {
     int nodes = 1;
-    int workers_each = 1;
+    MachineSizes sizes{};
 };
 
-void add_stragglers(const std::vector<Stragglers>& all, Machines machines, std::uint64_t seed,
-                    ComputeParts& into);
+void add_stragglers(const std::vector<Stragglers>& all, const Machines& machines,
+                    std::uint64_t seed, ComputeParts& into);
 
 }  // namespace paceline

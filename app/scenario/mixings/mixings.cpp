@@ -70,6 +70,10 @@ int most_listeners(std::string_view name, int workers) {
 
 void check_nodes(const Place& kind, std::string_view name, int workers, int per_machine) {
     if (name == "one-peer-inner-outer" && workers > per_machine) {
+        if (per_machine == 0)
+            kind.refuse(
+                "goes by machine, and those of \"cluster.classes\" differ; take "
+                "\"one-peer-exponential\"");
         if (workers % per_machine != 0)
             kind.refuse(fmt::format("needs full machines; {} workers are no multiple of {}",
                                     workers, per_machine));

@@ -31,8 +31,8 @@ struct MixingEntry {
 
 std::span<const MixingEntry> mixing_table();
 
-/// Reads "mixing" for this number of workers, `per_machine` of them on each machine. Throws
-/// ConfigError.
+/// Reads "mixing" for this number of workers, `per_machine` of them on each machine (0: machines
+/// differ). Throws ConfigError.
 MixingChoice read_mixing(const Place& place, int workers, MixingUse use, int per_machine = 1);
 
 }  // namespace paceline

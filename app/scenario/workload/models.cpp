@@ -98,8 +98,9 @@ ModelChoice read_linear(const ObjectReader& read, const DataShape& data) {
     LinearRegressionShape shape{features_of(data)};
     if (const auto p = read.optional("bias")) shape.bias = as_bool(*p);
     ModelChoice choice = choice_of(read, make_linear_regression<double>(shape));
-    choice.minimum = [bias = shape.bias](const Dataset& set, const Shards& shards, double decay) {
-        return least_squares(set.train, shards, bias, decay);
+    choice.minimum = [bias = shape.bias](const Dataset& set, const Shards& shards, double decay,
+                                         const std::vector<double>& weights) {
+        return least_squares(set.train, shards, bias, decay, weights);
     };
     return choice;
 }

@@ -21,7 +21,9 @@ struct ModelChoice {
     double activations = 0;           // numbers that its layers put out for one sample
     std::function<std::unique_ptr<Problem>(std::shared_ptr<const Dataset>, ProblemOptions)> problem;
     /// Returns the minimum from a closed form; empty where none is known.
-    std::function<Eigen::VectorXd(const Dataset&, const Shards&, double weight_decay)> minimum;
+    std::function<Eigen::VectorXd(const Dataset&, const Shards&, double weight_decay,
+                                  const std::vector<double>& weights)>
+        minimum;
 };
 
 struct ModelEntry {

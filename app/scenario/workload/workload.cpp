@@ -1,6 +1,8 @@
 #include "app/scenario/workload/workload.hpp"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -20,9 +22,10 @@ namespace paceline {
 namespace {
 
 constexpr auto workload_key_table = std::to_array<std::string_view>(
-    {"profile", "gradient", "tensors", "model", "data", "sampling", "stand_in_for", "step_time",
-     "gradient_time", "device", "device_memory", "efficiency", "precision", "recompute", "batch",
-     "global_batch", "accumulation", "update_time", "dataset_samples"});
+    {"profile",       "gradient",     "tensors",      "model",         "data",
+     "sampling",      "stand_in_for", "step_time",    "gradient_time", "device",
+     "device_memory", "efficiency",   "precision",    "recompute",     "batch",
+     "global_batch",  "weigh",        "accumulation", "update_time",   "dataset_samples"});
 constexpr auto stand_in_key_table = std::to_array<std::string_view>(
     {"profile", "step_time", "gradient_time", "device", "device_memory", "efficiency", "precision",
      "recompute", "batch"});
@@ -30,19 +33,39 @@ constexpr auto time_by_batch_key_table = std::to_array<std::string_view>({"floor
 constexpr auto samplings = std::to_array<Spelling<Sampling>>(
     {{"passes", Sampling::passes}, {"with-replacement", Sampling::with_replacement}});
 
+enum class Weighed : std::uint8_t { workers, samples };
+constexpr auto weighings = std::to_array<Spelling<Weighed>>(
+    {{"workers", Weighed::workers}, {"samples", Weighed::samples}});
+
 constexpr std::int64_t most_gradient_entries = std::int64_t{1} << 50;
-constexpr std::int64_t most_trained_batch = 1 << 20;
 
 // Weak scaling states the samples of one gradient, strong scaling those of one step of all workers.
+// By speed, the workload's own batch is an equal share of them, rounded down.
 void read_batch(const ObjectReader& read, int workers, Workload& workload) {
-    read.not_both("batch", "global_batch");
+    const auto batch = read.optional("batch");
+    workload.by_speed = batch && batch->json->is_string();
+    if (workload.by_speed && *batch->json != "by speed")
+        batch->refuse("is neither a number of samples nor \"by speed\"");
+    if (!workload.by_speed) read.not_both("batch", "global_batch");
     if (const auto p = read.optional("accumulation"))
         workload.accumulation = static_cast<int>(as_integer(*p, 1, 1'000'000));
-    if (const auto batch = read.optional("batch"))
-        workload.batch = as_integer(*batch, 1, 1'000'000'000);
+    if (batch && !workload.by_speed) workload.batch = as_integer(*batch, 1, 1'000'000'000);
+    if (workload.by_speed)
+        static_cast<void>(
+            read.required("global_batch", "the samples of a step, which are split by speed"));
     if (const auto global = read.optional("global_batch")) {
         const std::int64_t samples = as_integer(*global, 1, std::int64_t{1} << 50);
+        workload.global_batch = samples;
         const std::int64_t gradients = std::int64_t{workers} * workload.accumulation;
+        if (workload.by_speed) {
+            if (samples % workload.accumulation != 0 || samples < gradients)
+                global->refuse(fmt::format(
+                    "{} samples are not whole ones for {} gradients in a step, the same "
+                    "on a worker in each; give a multiple of \"accumulation\"",
+                    samples, gradients));
+            workload.batch = samples / gradients;
+            return;
+        }
         if (samples % gradients != 0)
             global->refuse(fmt::format("{} samples are not equal shares of {} gradients in a step",
                                        samples, gradients));
@@ -95,32 +118,37 @@ Duration read_measured_time(const ObjectReader& read, const ClusterChoice& clust
     return net.tensor_times->all();
 }
 
-// Reads the time of a gradient that keeps all activations.
-Duration read_plain_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
-                                  const ChargedNetPtr& charged, Workload& workload,
-                                  std::optional<std::int64_t> batch) {
-    const std::optional<Place> precision = read.optional("precision");
-    if (precision) workload.precision = as_precision(*precision);
-    workload.time_on = [net = TimedNet{workload.name, workload.tensor_macs, charged, batch,
-                                       workload.precision}](const DeviceChoice& choice) {
-        return time_on_device(choice, net);
-    };
+// Reads how long a gradient of a net takes that keeps all activations.
+Duration read_time_of(const ObjectReader& read, const ClusterChoice& cluster, const TimedNet& net) {
     read.not_both("step_time", "device");
     read.not_both("step_time", "gradient_time");
     read.not_both("gradient_time", "device");
-    if (charged && charged->tensor_times) return read_measured_time(read, cluster, *charged, batch);
+    if (net.charged && net.charged->tensor_times)
+        return read_measured_time(read, cluster, *net.charged, net.batch);
     if (const auto device = read.optional("device"))
-        return workload.time_on({*device, read.optional("efficiency"), precision});
+        return time_on_device({*device, read.optional("efficiency"), read.optional("precision")},
+                              net);
     for (const auto& [key, what] :
          {std::pair{"efficiency", "is the share of a device's peak; name a \"device\""},
           std::pair{"precision", "is that of a device's peak or measurement; name a \"device\""}})
         if (const auto p = read.optional(key)) p->refuse(what);
-    if (const auto stated = read_stated_time(read, cluster, batch)) return *stated;
+    if (const auto stated = read_stated_time(read, cluster, net.batch)) return *stated;
     if (!cluster.bus)
         return as_duration(
             read.required("step_time", "time of one gradient on one node, such as \"344ms\""));
     return as_duration(
         read.required("gradient_time", "time of one gradient on one device, such as \"344ms\""));
+}
+
+// Reads the time of a gradient that keeps all activations.
+Duration read_plain_gradient_time(const ObjectReader& read, const ClusterChoice& cluster,
+                                  const ChargedNetPtr& charged, Workload& workload,
+                                  std::optional<std::int64_t> batch) {
+    if (const auto precision = read.optional("precision"))
+        workload.precision = as_precision(*precision);
+    const TimedNet net{workload.name, workload.tensor_macs, charged, batch, workload.precision};
+    workload.time_on = [net](const DeviceChoice& choice) { return time_on_device(choice, net); };
+    return read_time_of(read, cluster, net);
 }
 
 // Reads what is known of the device beside how fast it is.
@@ -170,6 +198,35 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
     return time;
 }
 
+// Refuses another batch where the time that is stated holds for one.
+void check_any_batch(const ObjectReader& said, const Place& who) {
+    for (const char* key : {"step_time", "gradient_time"})
+        if (const auto p = said.optional(key); p && !p->json->is_object())
+            who.refuse(fmt::format(
+                "needs the time of other batches, and {} is that of one; write it as {{\"floor\": "
+                "\"5ms\", \"per_sample\": \"1ms\"}}, or give a class its own",
+                p->path));
+}
+
+// Returns how gradients of the workload are timed, also those of classes of nodes.
+GradientTime gradient_times(const ObjectReader& read, const ClusterChoice& cluster,
+                            const ChargedNetPtr& charged, const Workload& workload) {
+    const TimedNet net{workload.name, workload.tensor_macs, charged, std::nullopt,
+                       workload.precision};
+    std::optional<double> longer;
+    if (charged && workload.recompute && *workload.recompute != Recompute::none)
+        longer = recomputed_times(charged->profile, *workload.recompute).factor;
+    return [read, &cluster, net, longer](const GradientAsked& asked) {
+        const ObjectReader said =
+            asked.of_class ? ObjectReader(*asked.of_class, node_class_keys()) : read;
+        if (asked.who) check_any_batch(said, *asked.who);
+        TimedNet of_batch = net;
+        of_batch.batch = asked.batch;
+        const Duration plain = read_time_of(said, cluster, of_batch);
+        return longer ? from_seconds(to_seconds(plain) * *longer) : plain;
+    };
+}
+
 void charge_for(const ChargedNet& net, Workload& workload) {
     workload.name = net.profile.name;
     workload.tokens = net.profile.tokens;
@@ -196,7 +253,7 @@ std::vector<Tensor> equal_tensors(const std::optional<Place>& number, std::int64
 // Reads a workload without values: a published net, or a number of bytes.
 // Returns null for a number of bytes.
 ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload) {
-    for (const char* key : {"data", "sampling", "stand_in_for"})
+    for (const char* key : {"data", "sampling", "stand_in_for", "weigh"})
         if (const auto p = read.optional(key)) p->refuse("is for a workload with a \"model\"");
     read.not_both("profile", "gradient");
     if (const auto gradient = read.optional("gradient")) {
@@ -244,8 +301,8 @@ void read_model_and_data(const ObjectReader& read, const WorkloadSurroundings& a
 
 // Reads the net and its data. The timing is that of the net itself or of the net that it stands in
 // for.
-Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& around,
-                          Workload& workload) {
+ReadWorkload read_what_trains(const ObjectReader& read, const WorkloadSurroundings& around,
+                              Workload& workload) {
     for (const char* key : {"profile", "gradient", "tensors", "dataset_samples"})
         if (const auto p = read.optional(key))
             p->refuse(
@@ -253,6 +310,9 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
                 "in \"stand_in_for\"");
     Training training;
     read_model_and_data(read, around, training);
+    if (const auto p = read.optional("weigh"))
+        workload.weighs_samples =
+            as_choice(*p, "what the mean weighs", weighings) == Weighed::samples;
     if (const auto p = read.optional("sampling"))
         training.sampling = as_choice(*p, "a way to sample", samplings);
     if (!workload.batch)
@@ -281,13 +341,13 @@ Training read_what_trains(const ObjectReader& read, const WorkloadSurroundings& 
         workload.gradient =
             read_gradient_time(charged, around.cluster, net, workload,
                                workload.stand_in_batch ? workload.stand_in_batch : workload.batch);
-        return training;
+        return {std::move(training), gradient_times(charged, around.cluster, net, workload)};
     }
     workload.name = training.model.name;
     workload.layout = training.model.layout;
     workload.tensor_macs = std::make_shared<const std::vector<double>>(training.model.tensor_macs);
     workload.gradient = read_gradient_time(read, around.cluster, nullptr, workload, workload.batch);
-    return training;
+    return {std::move(training), gradient_times(read, around.cluster, nullptr, workload)};
 }
 
 }  // namespace
@@ -307,6 +367,22 @@ std::optional<Bytes> Workload::memory_of_device() const {
     return device != nullptr ? device->memory : std::nullopt;
 }
 
+double Workload::batches_of_step(int workers) const {
+    if (batches.empty()) return workers;
+    return static_cast<double>(*samples_of_step(workers)) / static_cast<double>(*step_batch());
+}
+
+std::optional<std::int64_t> Workload::samples_of_step(int workers) const {
+    if (!batch) return std::nullopt;
+    if (batches.empty()) return *step_batch() * workers;
+    return std::accumulate(batches.begin(), batches.end(), std::int64_t{0}) * accumulation;
+}
+
+std::optional<std::int64_t> Workload::largest_step_batch() const {
+    if (batches.empty()) return step_batch();
+    return *std::ranges::max_element(batches) * accumulation;
+}
+
 std::optional<std::int64_t> Workload::step_batch() const {
     if (!batch) return std::nullopt;
     return *batch * accumulation;
@@ -317,8 +393,8 @@ std::optional<std::int64_t> Workload::charged_step_batch() const {
     return *stand_in_batch * accumulation;
 }
 
-std::optional<Training> read_workload(const Place& place, const WorkloadSurroundings& around,
-                                      Workload& workload) {
+ReadWorkload read_workload(const Place& place, const WorkloadSurroundings& around,
+                           Workload& workload) {
     const ObjectReader read(place, workload_key_table);
     if (const auto update = read.optional("update_time")) workload.update = as_duration(*update);
     read_batch(read, around.cluster.workers, workload);
@@ -328,7 +404,7 @@ std::optional<Training> read_workload(const Place& place, const WorkloadSurround
     if (const auto samples = read.optional("dataset_samples"))
         workload.dataset = as_integer(*samples, 1, std::int64_t{1} << 50);
     workload.gradient = read_gradient_time(read, around.cluster, net, workload, workload.batch);
-    return std::nullopt;
+    return {std::nullopt, gradient_times(read, around.cluster, net, workload)};
 }
 
 }  // namespace paceline

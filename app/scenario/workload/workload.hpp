@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,18 @@ namespace paceline {
 /// Forward multiply-accumulates per sample by tensor; shared by the points of a study.
 using TensorMacs = std::shared_ptr<const std::vector<double>>;
 
+/// What is known of the devices of a class of nodes, or of the nodes in no class.
+struct KindOfDevice {
+    std::string name;  // "cluster.classes[0]"
+    int workers = 0;
+    std::int64_t least_batch = 0;  // samples of a gradient
+    std::int64_t most_batch = 0;
+    std::optional<std::int64_t> charged_batch{};  // of the most
+    const Device* device = nullptr;               // in the table; null: none of it
+    std::optional<double> peak_flops{};
+    std::optional<Bytes> memory{};
+};
+
 struct Workload {
     std::string name;
     LayoutPtr layout;                                   // determines the size of messages
@@ -41,6 +54,12 @@ struct Workload {
     const Device* device = nullptr;         // in the table; null: none of it
     std::optional<double> peak_flops{};     // of a device, in `precision`
     std::optional<Bytes> device_memory{};   // that the scenario states
+    bool by_speed = false;                  // batches are split by speed
+    std::optional<std::int64_t> global_batch{};  // of a step, where the scenario states it
+    bool weighs_samples = false;                 // in the mean gradient; else workers
+    // These differ from worker to worker only where nodes have classes (class_work.hpp).
+    std::vector<std::int64_t> batches{};  // of each worker; empty: `batch`
+    std::vector<KindOfDevice> kinds{};    // empty: all devices are alike
 
     /// Returns the time that a worker computes in one step.
     [[nodiscard]] Duration step() const { return sum(multiple(accumulation, gradient), update); }
@@ -52,6 +71,13 @@ struct Workload {
     }
     /// Returns the memory of a device, if it is known.
     [[nodiscard]] std::optional<Bytes> memory_of_device() const;
+    /// Returns the samples of a step of all workers, in units of `batch` for each: their number, if
+    /// all have that.
+    [[nodiscard]] double batches_of_step(int workers) const;
+    /// Returns the samples of a step of all workers; nothing if the batch is not known.
+    [[nodiscard]] std::optional<std::int64_t> samples_of_step(int workers) const;
+    /// Returns the most samples of a worker's step.
+    [[nodiscard]] std::optional<std::int64_t> largest_step_batch() const;
     /// Returns the samples per worker and step that time is charged for.
     [[nodiscard]] std::optional<std::int64_t> charged_step_batch() const;
 };
@@ -67,8 +93,25 @@ Keys workload_keys();
 Keys stand_in_keys();
 Keys time_by_batch_keys();
 
-/// Fills in the workload. Returns what trains, if anything does. Throws ConfigError.
-std::optional<Training> read_workload(const Place& place, const WorkloadSurroundings& around,
-                                      Workload& workload);
+inline constexpr std::int64_t most_trained_batch = 1 << 20;  // of a worker's step
+
+/// A gradient whose time is asked for.
+struct GradientAsked {
+    std::optional<Place> of_class{};      // that says how long it takes; empty: the workload does
+    std::optional<Place> who{};           // asks for another batch than times are stated for
+    std::optional<std::int64_t> batch{};  // samples that time is charged for
+};
+
+/// Returns how long a gradient takes; valid while the text of the scenario is. Throws ConfigError.
+using GradientTime = std::function<Duration(const GradientAsked& asked)>;
+
+struct ReadWorkload {
+    std::optional<Training> training;  // what trains, if anything does
+    GradientTime time_of;
+};
+
+/// Fills in the workload, as all nodes have it that are in no class. Throws ConfigError.
+ReadWorkload read_workload(const Place& place, const WorkloadSurroundings& around,
+                           Workload& workload);
 
 }  // namespace paceline

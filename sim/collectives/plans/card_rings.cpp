@@ -14,9 +14,7 @@ namespace {
 
 // Returns the first place behind those on the machine of `first`.
 int end_of_machine(const Rank& self, int first) {
-    const auto machine = [&self](int place) {
-        return self.network().in_network(self.node(place)) / self.network().hosts_per_node();
-    };
+    const auto machine = [&self](int place) { return self.network().machine_of(self.node(place)); };
     int end = first + 1;
     while (end < self.size() && machine(end) == machine(first)) ++end;
     return end;

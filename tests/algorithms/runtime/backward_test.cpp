@@ -325,7 +325,7 @@ TEST_CASE("backward: a gradient that is not complete and unknown buckets are ref
 TEST_CASE("backward: a slow worker takes longer in each segment") {
     std::mt19937 random(3);
     Job job = random_job(random, false);
-    job.compute_time = make_compute_time({{always_slow(4, {{0}, 1})}, {}});
+    job.compute_time = make_compute_time({{always_slow(4, {.nodes = {0}})}, {}});
     const StepTiming timing = job.timing;
     TrainingRun run(1, link, std::move(job));
     Ends ends{std::vector<Duration>(timing.buckets.size()),

@@ -75,7 +75,7 @@ TEST_CASE("time use: an all-reduce among equal workers waits for the network onl
 
 TEST_CASE("time use: workers that enter an all-reduce early wait for the last to enter") {
     constexpr int steps = 5;
-    TrainingRun run(8, link, slow_job(steps, always_slow(4, {{2}, 1})));
+    TrainingRun run(8, link, slow_job(steps, always_slow(4, {.nodes = {2}})));
     run.spawn_all([](Worker& w) { return synchronous_sgd(w, SynchronousSgdOptions{}); });
     run.simulation.run();
 
@@ -118,7 +118,7 @@ TEST_CASE("time use: computing during a round does not count as waiting") {
 }
 
 TEST_CASE("time use: neighbor exchange waits for slow neighbors, and for no other node") {
-    Job job = slow_job(1, always_slow(4, {{0}, 1}));
+    Job job = slow_job(1, always_slow(4, {.nodes = {0}}));
     job.mixing = MixingSchedule(make_ring_mixing(8));
     TrainingRun run(8, link, std::move(job));
     run.spawn_all([](Worker& w) { return dsgd(w); });

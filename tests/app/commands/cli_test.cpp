@@ -482,7 +482,7 @@ TEST_CASE("command line: check tells a fault with file, path and what would be r
     CHECK(outcome.err ==
           "paceline: command line: --set cluster.nodse: \"nodse\" is not a key on this path; "
           "did you mean \"nodes\"? known: nodes, devices, devices_per_node, nics, bus, fabric, "
-          "transport, library, stragglers, speeds, compute_jitter, failures, placement, "
+          "transport, library, stragglers, speeds, compute_jitter, classes, failures, placement, "
           "background, access, testbed\n");
 }
 

@@ -107,6 +107,8 @@ const std::vector<Stage> stages{
     {"link", "/cluster/fabric/link", R"({})"},
     {"workload", "/workload", R"({})"},
     {"workload", "/workload",
+     R"({"cluster": {"classes": [{"nodes": [1], "batch": 3, "step_time": "1ms"}]}})"},
+    {"workload", "/workload",
      R"({"workload": {"model": null, "data": null, "batch": null, "profile": null, "gradient": "1MB", "step_time": "1ms"},
          "optimizer": null, "measure": null, "algorithm": {"kind": "sgd", "schedule": {"pieces": "tensors", "begin": "after-backward"}}})"},
     {"workload", "/workload",

@@ -22,12 +22,14 @@
 #include "app/scenario/algorithms/words.hpp"
 #include "app/scenario/cluster/access.hpp"
 #include "app/scenario/cluster/background.hpp"
+#include "app/scenario/cluster/buses.hpp"
 #include "app/scenario/cluster/cluster_choice.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
 #include "app/scenario/cluster/graph_wires.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/link_jitter.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/cluster/node_classes.hpp"
 #include "app/scenario/cluster/node_list.hpp"
 #include "app/scenario/cluster/other_links.hpp"
 #include "app/scenario/mixings/mixings.hpp"
@@ -266,6 +268,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(price_keys()) == properties("price"));
     CHECK(as_set(power_keys()) == properties("power"));
     CHECK(as_set(other_job_keys()) == properties("other_job"));
+    CHECK(as_set(node_class_keys()) == properties("node-class"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(library_keys()) == properties("library"));
@@ -544,7 +547,7 @@ TEST_CASE("schema: a path that no scenario can have is told with the nearest kno
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
           "devices_per_node, nics, bus, fabric, transport, library, stragglers, speeds, "
-          "compute_jitter, "
+          "compute_jitter, classes, "
           "failures, "
           "placement, background, access, testbed");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==

@@ -235,7 +235,7 @@ TEST_CASE("study: a setting of a path that the schema does not have is refused")
           "\"nodes\"? known: nodes, devices, devices_per_node, nics, bus, fabric, transport, "
           "library, "
           "stragglers, "
-          "speeds, compute_jitter, failures, placement, background, access, testbed");
+          "speeds, compute_jitter, classes, failures, placement, background, access, testbed");
 }
 
 TEST_CASE("study: a sweep cannot be set, rather than set and forgotten") {

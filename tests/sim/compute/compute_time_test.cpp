@@ -103,7 +103,7 @@ TEST_CASE("compute time: a part of a gradient is done before the whole, in the s
 }
 
 TEST_CASE("chosen nodes: an empty list means all nodes, and a node stands for its workers") {
-    const ChosenNodes some{{1, 3}, 2};
+    const ChosenNodes some{{1, 3}, MachineSizes(2)};
 
     for (int rank = 0; rank < 8; ++rank) {
         CHECK(ChosenNodes{}.has(rank));

@@ -78,7 +78,7 @@ TEST_CASE("node speeds, property: the share of slow nodes is exact, and its memb
 }
 
 TEST_CASE("node speeds: a gradient takes the inverse of its node's speed, on all its workers") {
-    const StepFactor law = by_speed({1, 2, 0.5}, 2);
+    const StepFactor law = by_speed({1, 2, 0.5}, MachineSizes(2));
 
     CHECK(law(1, 0) == 1);
     CHECK(law(2, 5) == 0.5);

@@ -12,14 +12,14 @@ using doctest::Approx;
 using namespace std::chrono_literals;
 
 TEST_CASE("slow nodes: every gradient of a chosen node is slow, and none of another") {
-    const StepFactor law = always_slow(4, {{1}, 2});
+    const StepFactor law = always_slow(4, {{1}, MachineSizes(2)});
 
     for (int k = 0; k < 10; ++k)
         for (int rank = 0; rank < 6; ++rank) CHECK(law(rank, k) == (rank / 2 == 1 ? 4 : 1));
 }
 
 TEST_CASE("slow nodes: every so many steps from a first one") {
-    const StepFactor law = slow_every(3, 5, 2, {{1}, 1});
+    const StepFactor law = slow_every(3, 5, 2, {.nodes = {1}});
 
     for (int k = 0; k < 30; ++k) {
         CHECK(law(0, k) == 1);
@@ -47,7 +47,8 @@ TEST_CASE("slow nodes, property: at most one node is slow in a step, each equall
         constexpr int nodes = 5;
         constexpr int steps = 3000;
         constexpr double share = 0.6;
-        const StepFactor law = one_slow_node(4, share, {{}, 2}, nodes, RandomStreams(seed));
+        const StepFactor law =
+            one_slow_node(4, share, {{}, MachineSizes(2)}, nodes, RandomStreams(seed));
         std::vector<int> slow_steps(nodes);
         for (int k = 0; k < steps; ++k) {
             int slow = 0;
@@ -67,7 +68,7 @@ TEST_CASE("slow nodes, property: at most one node is slow in a step, each equall
 }
 
 TEST_CASE("slow nodes: the one slow node is one of those that are chosen") {
-    const StepFactor law = one_slow_node(4, 1, {{2, 6}, 1}, 8, RandomStreams(1));
+    const StepFactor law = one_slow_node(4, 1, {.nodes = {2, 6}}, 8, RandomStreams(1));
     for (int k = 0; k < 200; ++k) {
         CHECK(law(2, k) + law(6, k) == 5);
         for (const int other : {0, 1, 3, 4, 5, 7}) CHECK(law(other, k) == 1);
@@ -113,9 +114,9 @@ TEST_CASE("slow nodes: a slow interval as long as its period does not end") {
 
 TEST_CASE("slow nodes: only the chosen nodes have slow intervals") {
     const ComputeTime periodic =
-        make_compute_time({{}, {slow_periodically(2, 10ms, 10ms, 0ms, {{1}, 1})}});
-    const ComputeTime random =
-        make_compute_time({{}, {slow_at_intervals(2, {1ns, 1s}, {{1}, 1}, RandomStreams(1))}});
+        make_compute_time({{}, {slow_periodically(2, 10ms, 10ms, 0ms, {.nodes = {1}})}});
+    const ComputeTime random = make_compute_time(
+        {{}, {slow_at_intervals(2, {1ns, 1s}, {.nodes = {1}}, RandomStreams(1))}});
 
     CHECK(periodic(0, 0, Time{}, 1ms) == 1ms);
     CHECK(periodic(1, 0, Time{}, 1ms) == 2ms);

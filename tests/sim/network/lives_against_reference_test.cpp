@@ -437,7 +437,7 @@ class Reference {
 Fabric fabric_of(const Instance& instance) {
     Fabric fabric = instance.fabric();
     fabric.back = instance.back;
-    fabric.hosts_per_node = instance.hosts_per_node;
+    fabric.machines = MachineSizes(instance.hosts_per_node);
     return fabric;
 }
 

@@ -90,7 +90,7 @@ TEST_CASE("cluster: nodes are full machines, devices fill one machine after the 
     CHECK(part.workers == 9);
     CHECK(part.bus->kind == BusKind::bridged);
     CHECK(part.make_fabric(0, 1).hosts == 9);
-    CHECK(part.make_fabric(0, 1).hosts_per_node == 4);
+    CHECK(part.make_fabric(0, 1).machines.first_of(1) == 4);
 }
 
 TEST_CASE("cluster: a node is one device unless it is said otherwise") {

@@ -110,7 +110,7 @@ TEST_CASE("models: only linear regression has a minimum in closed form") {
     const Dataset& data = *set;
     const Shards shards = training.data.deal(4, RandomStreams(1));
 
-    CHECK(training.model.minimum(data, shards, 0.5) ==
+    CHECK(training.model.minimum(data, shards, 0.5, {}) ==
           least_squares(data.train, shards, false, 0.5));
     CHECK(model(R"({"kind": "softmax-regression"})").minimum == nullptr);
     CHECK(model(R"({"kind": "mlp", "hidden": [4]})").minimum == nullptr);
