@@ -88,8 +88,9 @@ class PythonProblem final : public Problem {
           options_(std::move(options)),
           gradients_(options_.shards.size()) {
         const RandomStreams streams(options_.seed);
+        options_.batches.resize(options_.shards.size(), options_.batch);
         for (std::size_t i = 0; i < options_.shards.size(); ++i)
-            samplers_.emplace_back(options_.shards[i], options_.batch, options_.sampling,
+            samplers_.emplace_back(options_.shards[i], options_.batches[i], options_.sampling,
                                    streams.stream("batch", i));
     }
 
@@ -109,6 +110,7 @@ class PythonProblem final : public Problem {
             const py::array at = array_over(x.values(), owner_of(x), false);
             return eigen_of(numbers_of(object().attr("gradient")(at, samples, rank, step)));
         });
+        if (!options_.weights.empty()) g *= options_.weights[worker];
         if (options_.weight_decay != 0) g += options_.weight_decay * x.values();
         return g;
     }

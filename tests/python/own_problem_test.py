@@ -129,6 +129,19 @@ def test_a_problem_in_numpy_gives_the_results_of_the_net_in_the_table(algorithm,
     assert a.points[0].models == pytest.approx(b.points[0].models, rel=1e-11, abs=1e-13)
 
 
+@pytest.mark.parametrize("weigh", ["workers", "samples"])
+def test_a_problem_has_the_batches_and_weights_of_classes(weigh):
+    def scenario(model):
+        made = with_model(model, DATA, optimizer={"learning_rate": 0.1, "weight_decay": 0.01}, algorithm={"kind": "dense"})
+        made["cluster"] = {**made["cluster"], "classes": [{"nodes": [0], "batch": 9, "step_time": "2ms"}]}
+        made["workload"]["weigh"] = weigh
+        return made
+
+    a, b = (paceline.run(scenario(model), models=True) for model in ({"kind": LeastSquares}, {"kind": "linear-regression"}))
+    close(rows_of(a.csv()), rows_of(b.csv()))
+    assert a.points[0].models == pytest.approx(b.points[0].models, rel=1e-11, abs=1e-13)
+
+
 def test_a_problem_stands_in_for_a_published_net():
     """Messages weigh as those of the net, and the clock is that of its profile."""
     def scenario(model):
