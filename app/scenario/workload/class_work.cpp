@@ -37,7 +37,6 @@ class ReadingClasses {
     ReadingClasses(const Place& cluster_text, const Place& workload_text,
                    const GradientTime& time_of, const ClusterChoice& cluster, Workload& workload)
         : time_of_(time_of),
-          cluster_(cluster),
           workload_(workload),
           asked_(ObjectReader(workload_text, workload_keys()).optional("batch")) {
         const auto classes = ObjectReader(cluster_text, cluster_keys()).optional("classes");
@@ -96,7 +95,6 @@ class ReadingClasses {
     }
 
     const GradientTime& time_of_;
-    const ClusterChoice& cluster_;
     Workload& workload_;
     std::optional<Place> asked_;  // "batch" of the workload
     KindsOfNodes kinds_;
