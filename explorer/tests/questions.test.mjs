@@ -298,7 +298,7 @@ test("with intervals, a bandwidth that reaches an efficiency has the answers at 
   await show({ view: "bandwidth", nodes: "4", second: "", target: "50", intervals: "yes", algorithms: [{ label: "dense", kind: "dense" }] });
   const file = join(folder, "reach.json");
   writeFileSync(file, JSON.stringify({ ...JSON.parse(await page.evaluate(() => window.explorer.scenario())), sweep: undefined, algorithm: { label: "dense", kind: "dense" } }));
-  const told = execFileSync(paceline, ["solve", file, "--vary", "cluster.fabric.link.bandwidth=1Mbps..10Tbps", "--find", "efficiency", "--equals", "0.5", "--grid", "15", "--tolerance", "1e-3", "--json", "--quiet"], { encoding: "utf8" });
+  const told = execFileSync(paceline, ["solve", file, "--vary", "cluster.fabric.link.bandwidth=1Mbps..10Tbps", "--find", "efficiency", "--equals", "0.5", "--grid", "15", "--tolerance", "1e-3", "--json", "--quiet"], { encoding: "utf8", cwd: folder });
   const { answers, at_low: low, at_high: high } = JSON.parse(told);
   const cell = await page.locator("#reach tbody tr").first().locator("td").nth(1).textContent();
   const gbps = [...cell.matchAll(/([\d.]+)([GMT])bps/g)].map(([, value, unit]) => Number(value) * { M: 1e-3, G: 1, T: 1e3 }[unit]);
