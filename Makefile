@@ -154,10 +154,11 @@ check-fresh: ## check that make demo and make test work on a bare Debian 12 (nee
 	@tools/deps.sh --fresh
 	@tools/check_fresh.sh
 
-check-format: ## check the format of every C++ file
+check-format: ## check the format of every C++ file, and that scripts can be executed
 	@echo "check-format: compares the C++ files with .clang-format"
 	@clang-format-19 --dry-run -Werror $(sources)
 	@! { grep -nE '^.{101,}' $(filter-out tests/%,$(sources)); grep -nE '^[^"]{101,}$$' $(filter tests/%,$(sources)); true; } | grep . || { echo "check-format: these lines have more than 100 columns" >&2; exit 1; }
+	@! find .ci bench examples tests tools -name '*.py' ! -perm -u=x -exec sh -c 'head -c 2 "$$1" | grep -q "^#!"' _ {} \; -print | grep . || { echo "check-format: these scripts have a first line #! and may not be executed" >&2; exit 1; }
 
 check-layers: ## check that includes respect the layers
 	@echo "check-layers: reads the includes of every C++ file"
