@@ -61,6 +61,7 @@ ROOMS = {
     "algorithms/gossip": FAMILY,
     "algorithms/local": [*FAMILY, "algorithms/gossip"],  # SlowMo over SGP
     "algorithms/servers": [*FAMILY, "algorithms/local"],  # FedAvg's local steps
+    "algorithms/islands": [*FAMILY, "algorithms/dense"],  # what an island does inside
     "analysis/fit": [],
     "analysis/forms": [],
     "analysis/measures": ["analysis/trust"],

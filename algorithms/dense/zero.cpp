@@ -41,8 +41,10 @@ Shards shards_of(Worker& self, const ZeroOptions& options) {
     return {self.group(std::move(inside), 1), std::move(copies), g, self.rank() % g};
 }
 
+}  // namespace
+
 // The messages of units, and the signals between them and the computations of a step.
-class Units {
+class ShardedGradients::Units {
   public:
     Units(Worker& self, const ZeroOptions& options)
         : self_(self),
@@ -58,6 +60,7 @@ class Units {
     }
 
     [[nodiscard]] int shards() const { return shards_.count; }
+    [[nodiscard]] bool keeps_shards() const { return gathers_; }
     [[nodiscard]] std::size_t units() const { return sizes_.size(); }
 
     Task<> gather(std::size_t unit) {
@@ -139,7 +142,7 @@ class Units {
     std::vector<Signal> gathered_;
 };
 
-Task<> Units::reduce_until(Backward& backward, std::size_t j) {
+Task<> ShardedGradients::Units::reduce_until(Backward& backward, std::size_t j) {
     const std::size_t n = units();
     const std::size_t all = (micro_batches_ - reduced_from_) * n;
     while (reduced_ + 1 < all) {  // reduce_last has the last one
@@ -152,7 +155,7 @@ Task<> Units::reduce_until(Backward& backward, std::size_t j) {
     }
 }
 
-Task<Vector> Units::stream(Backward& backward) {
+Task<Vector> ShardedGradients::Units::stream(Backward& backward) {
     const std::size_t computations = wanted_.size();
     for (std::size_t j = 0; j < computations; ++j) {
         co_await reduce_until(backward, j);
@@ -164,7 +167,7 @@ Task<Vector> Units::stream(Backward& backward) {
     co_return co_await reduce_last(backward);
 }
 
-Task<Vector> Units::gather_and_reduce(const Vector& x) {
+Task<Vector> ShardedGradients::Units::gather_and_reduce(const Vector& x) {
     const std::size_t computations = 2 * units() * micro_batches_;
     wanted_ = std::vector<Signal>(computations);
     gathered_ = std::vector<Signal>(computations);
@@ -174,7 +177,7 @@ Task<Vector> Units::gather_and_reduce(const Vector& x) {
 }
 
 // If only the last micro-batch reduces, backward completes the buckets of that one alone.
-Task<Vector> Units::reduce_beside(const Vector& x) {
+Task<Vector> ShardedGradients::Units::reduce_beside(const Vector& x) {
     Backward backward = reduced_from_ == 0 && micro_batches_ > 1
                             ? self_.micro_batches(x, [this](std::size_t j) { return go_on(j); })
                             : self_.backward(x);
@@ -182,7 +185,19 @@ Task<Vector> Units::reduce_beside(const Vector& x) {
     co_return co_await reduce_last(backward);
 }
 
-}  // namespace
+ShardedGradients::ShardedGradients(Worker& self, const ZeroOptions& options)
+    : self_(self), units_(std::make_unique<Units>(self, options)) {}
+
+ShardedGradients::~ShardedGradients() = default;
+
+Task<Vector> ShardedGradients::mean(const Vector& x) {
+    return units_->mean_gradient(x);
+}
+
+Task<> ShardedGradients::update() {
+    co_await self_.update_part(0, 1, units_->shards());
+    if (!units_->keeps_shards()) co_await units_->gather_all();
+}
 
 KeptBytes zero_memory(const ZeroOptions& options, std::int64_t parameters,
                       std::int64_t largest_unit, WireFormat wire, int workers, int gradients) {
@@ -209,14 +224,13 @@ Task<> zero(Worker& self, ZeroOptions options) {
     Vector& x = self.replicated_model();
     Vector& m = self.replicated("momentum");
     Vector& v = self.replicated("variance");
-    Units units(self, options);
+    ShardedGradients gradients(self, options);
 
     while (self.begins_step()) {
-        const Vector mean = co_await units.mean_gradient(x);
+        const Vector mean = co_await gradients.mean(x);
         const std::int64_t k = self.step();
         self.once(k, [&] { adam_step(options.rule, self.learning_rate(), k + 1, mean, m, v, x); });
-        co_await self.update_part(0, 1, units.shards());
-        if (options.stage < 3) co_await units.gather_all();
+        co_await gradients.update();
     }
 }
 

@@ -65,11 +65,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "algorithms/optimizers/adam.hpp"
 #include "algorithms/runtime/kept_bytes.hpp"
 #include "algorithms/runtime/wire_format.hpp"
+#include "models/tensors/vector.hpp"
 #include "sim/collectives/plans/nccl.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -110,6 +112,28 @@ struct ZeroOptions {
 /// where a step adds up so many gradients.
 KeptBytes zero_memory(const ZeroOptions& options, std::int64_t parameters,
                       std::int64_t largest_unit, WireFormat wire, int workers, int gradients = 1);
+
+/// The messages of a step, for methods whose optimizer is another.
+class ShardedGradients {
+  public:
+    /// Requires that the worker outlives this object.
+    ShardedGradients(Worker& self, const ZeroOptions& options);
+    ~ShardedGradients();
+    ShardedGradients(const ShardedGradients&) = delete;
+    ShardedGradients& operator=(const ShardedGradients&) = delete;
+
+    /// Returns the mean gradient at x of all workers. Requires that x outlives the task.
+    Task<Vector> mean(const Vector& x);
+    /// Takes the time of the optimizer's work on a shard, and gathers the updated parameters where
+    /// they are not kept in shards.
+    Task<> update();
+
+  private:
+    class Units;
+
+    Worker& self_;
+    std::unique_ptr<Units> units_;
+};
 
 Task<> zero(Worker& self, ZeroOptions options);
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "algorithms/coders/make_coder.hpp"
+#include "algorithms/exchange/vector_chunk.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/inside_machine.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 
@@ -31,10 +31,6 @@ Place place_of(Worker& self, int devices, int channel) {
     place.inside = self.group(std::move(inside), channel);
     place.between = self.group(std::move(between), channel);
     return place;
-}
-
-Vector of_first(const Round<Vector>& round) {
-    return round.of(0);
 }
 
 // What both arrangements have in common: everything takes place while travelling.
@@ -126,7 +122,7 @@ class LeadersCoder final : public MachineCoder {
         if (coder_) mean = co_await between(*coder_, mean);
         co_return co_await self_.combine(
             std::move(mean), [size](const Rank& rank) { return broadcast_from_first(rank, size); },
-            &of_first, at_.inside, "broadcast inside machines");
+            of_first<Vector>, at_.inside, "broadcast inside machines");
     }
     Task<Vector> encoded_inside();
 
@@ -141,9 +137,9 @@ class ShardsCoder final : public MachineCoder {
     ShardsCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                 const CoderPlace& place, int channel)
         : MachineCoder(self, codec.coding, aggregation, place, channel),
-          devices_(aggregation.devices) {
+          own_chunk_{aggregation.devices, at_.device} {
         coder_ = make_coder(self, codec, aggregation,
-                            {chunk_of(*layout_), chunk_of(*charged_), at_.between,
+                            {own_chunk_.of(*layout_), own_chunk_.of(*charged_), at_.between,
                              place.tag + " of device " + std::to_string(at_.device)});
     }
 
@@ -154,40 +150,20 @@ class ShardsCoder final : public MachineCoder {
         const Vector machine = co_await self_.combine(
             std::move(own_), [size](const Rank& rank) { return ring_reduce_scatter(rank, size); },
             mean_of<Vector>, at_.inside, "reduce-scatter inside machines");
-        Vector chunk(chunk_of(*layout_));
-        if (machine.has_values())
-            chunk = {chunk.layout(),
-                     machine.values().segment(begin(*layout_, at_.device), chunk.entries())};
-        chunk = co_await between(*coder_, chunk);
+        const Vector chunk = co_await between(*coder_, own_chunk_.cut(machine));
         // Everybody enters its chunk in a vector of the whole size, so that contributions are
         // alike.
-        Vector placed = Vector::zero_like(machine);
-        if (placed.has_values())
-            placed.writable().segment(begin(*layout_, at_.device), chunk.entries()) =
-                chunk.values();
         co_return co_await self_.combine(
-            std::move(placed),
+            own_chunk_.placed(chunk, layout_),
             [size](const Rank& rank) { return ring_all_gather_chunks(rank, size); },
-            [](const Round<Vector>& round) {
-                Vector all = round.of(0);
-                for (std::size_t i = 1; i < round.members(); ++i) all += round.of(i);
-                return all;
-            },
-            at_.inside, "all-gather inside machines");
+            &joined_chunks, at_.inside, "all-gather inside machines");
     }
     [[nodiscard]] Bytes message_bytes() const override { return dense_bytes(); }
     [[nodiscard]] Bytes received_bytes() const override { return dense_bytes(); }
     [[nodiscard]] Duration decoding_time(std::int64_t /*messages*/) const override { return {}; }
 
   private:
-    [[nodiscard]] std::int64_t begin(const Layout& layout, int device) const {
-        return chunks(Bytes{layout.entries()}, devices_, 0, device).count;
-    }
-    [[nodiscard]] LayoutPtr chunk_of(const Layout& layout) const {
-        return part_of(layout, begin(layout, at_.device), begin(layout, at_.device + 1));
-    }
-
-    int devices_;
+    VectorChunk own_chunk_;
     CoderPtr coder_;
 };
 
@@ -206,7 +182,7 @@ Task<Vector> LeadersCoder::encoded_inside() {
     const Bytes handed = handed_;
     mean = co_await self_.combine(
         std::move(mean), [handed](const Rank& rank) { return broadcast_from_first(rank, handed); },
-        &of_first, at_.inside, "broadcast inside machines");
+        of_first<Vector>, at_.inside, "broadcast inside machines");
     const Duration time = own_coder_->decoding_time(messages_);
     if (time > Duration::zero()) co_await self_.compute(time);
     co_return mean;

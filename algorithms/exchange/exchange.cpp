@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "algorithms/coders/make_coder.hpp"
 #include "algorithms/exchange/by_machine.hpp"
+#include "algorithms/exchange/island_coder.hpp"
 #include "algorithms/exchange/piece_queue.hpp"
 #include "algorithms/lives/exchange_to_come.hpp"
 #include "algorithms/runtime/backward.hpp"
@@ -26,8 +28,12 @@ int stream_of(const ExchangeSchedule& schedule, const Piece& piece) {
     return static_cast<int>(piece.number) % schedule.streams;
 }
 
+// Returns null on a device of an island that sends nothing to other islands.
 GroupPtr everybody_on(Worker& self, int stream) {
-    return stream == 0 ? self.everybody() : self.group(self.everybody()->members, stream);
+    if (stream == 0 || self.everybody() == nullptr) return self.everybody();
+    std::vector<int> all(static_cast<std::size_t>(self.workers()));
+    std::iota(all.begin(), all.end(), 0);
+    return self.group(std::move(all), stream);
 }
 
 CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& piece,
@@ -37,6 +43,8 @@ CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& pie
     if (options.aggregation.machines != ByMachine::flat)
         return make_coder_by_machine(self, options.codec, options.aggregation, std::move(place),
                                      stream);
+    if (self.island() != nullptr)
+        return make_island_coder(self, options.codec, options.aggregation, place, stream);
     if (make) return make(std::move(place));
     return make_coder(self, options.codec, options.aggregation, std::move(place));
 }

@@ -1,5 +1,6 @@
 #include "algorithms/local/easgd.hpp"
 
+#include <cstddef>
 #include <utility>
 
 #include "algorithms/exchange/exchange.hpp"
@@ -23,8 +24,10 @@ Task<> easgd(Worker& self, EasgdOptions options) {
         x = (1 - options.alpha) * old + options.alpha * z;  // before any worker changes z
         const Vector mean = co_await exchange.aggregate(old);
         self.once(self.step() / options.period, [&] {
-            const double all =
-                options.alpha * static_cast<double>(self.lives().all_present().size());
+            const auto present = self.lives().others_fail()
+                                     ? self.lives().all_present().size()
+                                     : static_cast<std::size_t>(self.workers());
+            const double all = options.alpha * static_cast<double>(present);
             z = (1 - all) * z + all * mean;
         });
     }

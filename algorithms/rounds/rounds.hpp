@@ -61,6 +61,12 @@ template <class Value>
     return std::move(sum) / static_cast<double>(round.members());
 }
 
+/// Returns what the first member has entered.
+template <class Value>
+[[nodiscard]] Value of_first(const Round<Value>& round) {
+    return round.of(0);
+}
+
 /// The rounds in progress, by key (a stream, which identifies one collective of a group).
 template <class Value>
 class Rounds {

@@ -57,17 +57,16 @@ class Collectives {
     virtual Task<Vector> reduce_to_first(WorkerState& own, const GroupPtr& group,
                                          std::string_view name, Vector v, CollectiveOfOwn messages,
                                          Form form) = 0;
-    /// Computes a gradient at x, which is equal on all workers, and returns the mean over them.
-    virtual Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) = 0;
+    /// Computes a gradient at x, which is equal on all members, and returns the mean over them.
+    virtual Task<Vector> mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
+                                       AllReducePlan how) = 0;
     /// Returns the mean of the sparse v of all members (sparse_round.hpp).
     virtual Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
                                      SparsePacking packing) = 0;
-    /// Returns the sum of what this worker and those it listens to have passed, by the mixing of
-    /// its step.
-    virtual Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
+    /// Returns the sum of what this member and those it listens to have passed, by the mixing of
+    /// its step, whose i-th row is that of member i.
+    virtual Task<Vector> neighbor_sum(WorkerState& own, const GroupPtr& group, Vector v, Bytes size,
                                       NeighborWeights weights) = 0;
-    /// The same among the first devices of machines of `devices`, by a mixing of machines.
-    virtual Task<Vector> machine_sum(WorkerState& own, Vector v, Bytes size, int devices) = 0;
     /// Returns the workers that the next neighbor_sum sends to.
     [[nodiscard]] virtual std::vector<int> listeners(const WorkerState& own) const = 0;
 };

@@ -24,11 +24,14 @@ Vector evaluate_gradient(const SharedState& all, int rank, const Vector& x, std:
     return {x.layout(), all.job.objective(x, rank, k)};
 }
 
-Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int64_t k) {
-    if (all.job.mean_objective) return {x.layout(), all.job.mean_objective(x, k)};
-    Eigen::VectorXd sum = all.job.objective(x, 0, k);
-    for (int rank = 1; rank < all.workers; ++rank) sum += all.job.objective(x, rank, k);
-    return {x.layout(), sum * (1.0 / all.workers)};  // the same bits as mean_of
+Vector evaluate_mean_gradient(const SharedState& all, const Group& group, const Vector& x,
+                              std::int64_t k) {
+    if (all.job.mean_objective && &group == all.groups.everybody().get())
+        return {x.layout(), all.job.mean_objective(x, k)};
+    const std::vector<int>& of = group.members;
+    Eigen::VectorXd sum = all.job.objective(x, of[0], k);
+    for (std::size_t i = 1; i < of.size(); ++i) sum += all.job.objective(x, of[i], k);
+    return {x.layout(), sum * (1.0 / static_cast<double>(of.size()))};  // the same bits as mean_of
 }
 
 // These and write_due_checkpoint are not inlined: their frames would become part of a caller's, and

@@ -29,8 +29,9 @@ Duration gradient_time(const SharedState& all, const WorkerState& worker);
 
 /// Returns the k-th gradient of worker `rank` at x.
 Vector evaluate_gradient(const SharedState& all, int rank, const Vector& x, std::int64_t k);
-/// Returns the mean of all workers' k-th gradients at x.
-Vector evaluate_mean_gradient(const SharedState& all, const Vector& x, std::int64_t k);
+/// Returns the mean of the members' k-th gradients at x.
+Vector evaluate_mean_gradient(const SharedState& all, const Group& group, const Vector& x,
+                              std::int64_t k);
 
 /// Takes the time of a computation on the worker's device, after a checkpoint that is due. The
 /// arithmetic `work` is done when the time is over (local_work.hpp); it begins when the device is

@@ -17,14 +17,19 @@ namespace paceline {
 
 namespace {
 
-// Returns this worker's place in the next collective of a group.
-Rank next_rank(const SharedState& all, WorkerState& own, const GroupPtr& group) {
+int place_in(const SharedState& all, const WorkerState& own, const GroupPtr& group) {
     std::ptrdiff_t place = own.rank;
     if (group != all.groups.everybody())
         place = std::ranges::find(group->members, own.rank) - group->members.begin();
     PACELINE_CHECK(std::cmp_less(place, group->members.size()),
                    "a member calls a collective of its group");
-    return {all.network, group, static_cast<int>(place), own.begin_round(*group), all.job.library};
+    return static_cast<int>(place);
+}
+
+// Returns this worker's place in the next collective of a group.
+Rank next_rank(const SharedState& all, WorkerState& own, const GroupPtr& group) {
+    const int place = place_in(all, own, group);
+    return {all.network, group, place, own.begin_round(*group), all.job.library};
 }
 
 RoundPart part_of(const Rank& rank, std::string_view name) {
@@ -74,20 +79,20 @@ Task<Vector> plain_reduce_to_first(SharedState& all, const WorkerState& own, Ran
     co_return v;
 }
 
-// The batches of all workers are evaluated at once, when the messages are through.
-Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, Vector x,
+// The batches of all members are evaluated at once, when the messages are through.
+Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, GroupPtr group, Vector x,
                                  std::string_view name, CollectiveOfOwn messages) {
     const std::int64_t k = own.gradients;
     co_await compute(all, own, {Work::Kind::gradient, k}, gradient_time(all, own));
     ++own.gradients;
-    Rank rank = next_rank(all, own, all.groups.everybody());
+    Rank rank = next_rank(all, own, group);
     const Stream stream = rank.stream();
     co_await plain_exchange(all, own, std::move(rank), name, std::move(messages));
     if (!x.has_values()) co_return x;
 
-    Round<Vector>& round = all.values.vectors.at(stream, static_cast<std::size_t>(all.workers));
+    Round<Vector>& round = all.values.vectors.at(stream, group->members.size());
     Vector mean = round.once([&](const auto&) {
-        Vector formed = evaluate_mean_gradient(all, x, k);
+        Vector formed = evaluate_mean_gradient(all, *group, x, k);
         check_finite(formed, own.rank, k);
         return formed;
     });
@@ -117,18 +122,18 @@ Task<Vector> plain_sparse_mean(SharedState& all, WorkerState& own, Rank rank, Sp
 // The first worker that enters the round draws W of the step, and W is erased when the last worker
 // has left, like the values. Several W may exist at once, because distant workers may be in
 // different steps.
-// If members are machines, `devices` is above 1: member i is the first device of machine i.
-Task<Vector> plain_neighbor_sum(SharedState& all, WorkerState& own, Stream key, Vector v,
-                                Bytes size, NeighborWeights weights, int devices = 1) {
-    const auto members = static_cast<std::size_t>(all.workers / devices);
-    const int me = own.rank / devices;
+Task<Vector> plain_neighbor_sum(SharedState& all, WorkerState& own, GroupPtr group, Stream key,
+                                Vector v, Bytes size, NeighborWeights weights) {
+    const std::vector<int>& of = group->members;
+    const std::size_t members = of.size();
+    const int me = place_in(all, own, group);
     const MixingPtr mixing =
         all.values.mixings.at(key, members).once([&](const auto&) { return all.mixing_of(own); });
     std::vector<int> from;
     for (const MixingWeight& w : mixing->row(me))
-        if (w.node != me) from.push_back(w.node * devices);
+        if (w.node != me) from.push_back(of[static_cast<std::size_t>(w.node)]);
     std::vector<int> to = mixing->listeners(me);
-    for (int& listener : to) listener *= devices;
+    for (int& listener : to) listener = of[static_cast<std::size_t>(listener)];
 
     const InRound part(
         all.observer(), all.host(own.rank),
@@ -168,9 +173,10 @@ Task<Vector> PlainCollectives::reduce_to_first(WorkerState& own, const GroupPtr&
                                  std::move(messages), std::move(form));
 }
 
-Task<Vector> PlainCollectives::mean_gradient(WorkerState& own, Vector x, AllReducePlan how) {
+Task<Vector> PlainCollectives::mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
+                                             AllReducePlan how) {
     const Bytes size = all_.weigh(x);
-    return plain_mean_gradient(all_, own, std::move(x), name_of(how, size),
+    return plain_mean_gradient(all_, own, group, std::move(x), name_of(how, size),
                                behind_start_up(all_, own, [how, size](const Rank& mine) {
                                    return all_reduce(how, mine, size);
                                }));
@@ -182,18 +188,10 @@ Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, const GroupPtr& gro
                              std::move(packing));
 }
 
-Task<Vector> PlainCollectives::neighbor_sum(WorkerState& own, Vector v, Bytes size,
-                                            NeighborWeights weights) {
-    return plain_neighbor_sum(all_, own, own.begin_round(*all_.groups.everybody()), std::move(v),
-                              size, weights);
-}
-
-Task<Vector> PlainCollectives::machine_sum(WorkerState& own, Vector v, Bytes size, int devices) {
-    std::vector<int> leaders;
-    for (int rank = 0; rank < all_.workers; rank += devices) leaders.push_back(rank);
-    const GroupPtr group = all_.groups.of(std::move(leaders));
-    return plain_neighbor_sum(all_, own, own.begin_round(*group), std::move(v), size,
-                              NeighborWeights::of_row, devices);
+Task<Vector> PlainCollectives::neighbor_sum(WorkerState& own, const GroupPtr& group, Vector v,
+                                            Bytes size, NeighborWeights weights) {
+    return plain_neighbor_sum(all_, own, group, own.begin_round(*group), std::move(v), size,
+                              weights);
 }
 
 std::vector<int> PlainCollectives::listeners(const WorkerState& own) const {

@@ -22,12 +22,12 @@ class PlainCollectives final : public Collectives {
                          CollectiveOfOwn messages, Form form) override;
     Task<Vector> reduce_to_first(WorkerState& own, const GroupPtr& group, std::string_view name,
                                  Vector v, CollectiveOfOwn messages, Form form) override;
-    Task<Vector> mean_gradient(WorkerState& own, Vector x, AllReducePlan how) override;
+    Task<Vector> mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
+                               AllReducePlan how) override;
     Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
                              SparsePacking packing) override;
-    Task<Vector> neighbor_sum(WorkerState& own, Vector v, Bytes size,
+    Task<Vector> neighbor_sum(WorkerState& own, const GroupPtr& group, Vector v, Bytes size,
                               NeighborWeights weights) override;
-    Task<Vector> machine_sum(WorkerState& own, Vector v, Bytes size, int devices) override;
     [[nodiscard]] std::vector<int> listeners(const WorkerState& own) const override;
 
   private:

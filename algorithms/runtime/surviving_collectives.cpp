@@ -110,12 +110,12 @@ Task<Vector> surviving_reduce_to_first(SharedState& all, const WorkerState& own,
     co_return v;
 }
 
-Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, Vector x,
+Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, GroupPtr group, Vector x,
                                      AllReducePlan how) {
     Vector g = co_await gradient(all, own, std::move(x));
     const Bytes size = all.weigh(g);
     co_return co_await surviving_combine(
-        all, own, own.begin_round(*all.groups.everybody()), name_of(how, size), std::move(g),
+        all, own, begin_round(all, own, group), name_of(how, size), std::move(g),
         behind_start_up(all, own,
                         [how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
         mean_of<Vector>);
@@ -248,8 +248,9 @@ Task<Vector> SurvivingCollectives::reduce_to_first(WorkerState& own, const Group
                                      std::move(messages), std::move(form));
 }
 
-Task<Vector> SurvivingCollectives::mean_gradient(WorkerState& own, Vector x, AllReducePlan how) {
-    return surviving_mean_gradient(all_, own, std::move(x), how);
+Task<Vector> SurvivingCollectives::mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
+                                                 AllReducePlan how) {
+    return surviving_mean_gradient(all_, own, group, std::move(x), how);
 }
 
 Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, const GroupPtr& group,
@@ -258,15 +259,10 @@ Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, const GroupPtr&
                                  std::move(packing));
 }
 
-Task<Vector> SurvivingCollectives::neighbor_sum(WorkerState& own, Vector v, Bytes size,
-                                                NeighborWeights weights) {
-    return surviving_neighbor_sum(all_, own, own.begin_round(*all_.groups.everybody()),
-                                  std::move(v), size, weights);
-}
-
-Task<Vector> SurvivingCollectives::machine_sum(WorkerState& /*own*/, Vector /*v*/, Bytes /*size*/,
-                                               int /*devices*/) {
-    PACELINE_CHECK(false, "where nodes fail, nothing goes by machine");
+Task<Vector> SurvivingCollectives::neighbor_sum(WorkerState& own, const GroupPtr& group, Vector v,
+                                                Bytes size, NeighborWeights weights) {
+    return surviving_neighbor_sum(all_, own, begin_round(all_, own, group), std::move(v), size,
+                                  weights);
 }
 
 std::vector<int> SurvivingCollectives::listeners(const WorkerState& own) const {

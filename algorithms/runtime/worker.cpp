@@ -11,10 +11,12 @@
 #include "algorithms/lives/worker_state.hpp"
 #include "algorithms/runtime/backward.hpp"
 #include "algorithms/runtime/computation.hpp"
+#include "algorithms/runtime/island.hpp"
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/start_up.hpp"
 #include "sim/collectives/all_reduce.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -37,17 +39,43 @@ bool names_each_once(const std::vector<int>& ranks) {
     return std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
+constexpr int channels_of_inner_methods = 1 << 20;
+
+Task<Vector> inner_gradient(InnerMethod& inner, Vector x) {
+    co_return co_await inner.mean_gradient(x);
+}
+
+Task<> inner_gradient(InnerMethod& inner, Vector x, std::function<void(Vector g)> use) {
+    use(co_await inner.mean_gradient(x));
+}
+
 }  // namespace
 
-Worker::Worker(SharedState& shared, WorkerState& own)
-    : shared_(shared), own_(own), mail_(shared.mail, shared.lives, own.rank) {}
+Worker::Worker(SharedState& shared, WorkerState& own, GroupPtr everybody, const Island* island)
+    : shared_(shared),
+      own_(own),
+      mail_(shared.mail, shared.lives, own.rank),
+      everybody_(std::move(everybody)),
+      island_(island) {}
+
+Worker Worker::among(GroupPtr group) const {
+    return {shared_, own_, std::move(group), nullptr};
+}
+
+Worker Worker::as(const Island& island) const {
+    return {shared_, own_, island.lane, &island};
+}
 
 int Worker::rank() const {
-    return own_.rank;
+    if (island_ != nullptr) return island_->number;
+    if (everybody_ == nullptr) return own_.rank;
+    const std::vector<int>& all = everybody_->members;
+    return static_cast<int>(std::ranges::find(all, own_.rank) - all.begin());
 }
 
 int Worker::workers() const {
-    return shared_.workers;
+    if (island_ != nullptr) return island_->islands();
+    return everybody_ == nullptr ? shared_.workers : static_cast<int>(everybody_->members.size());
 }
 
 Simulation& Worker::simulation() const {
@@ -126,7 +154,8 @@ const Vector& Worker::current_model() const {
 }
 
 RandomStream Worker::stream(std::string_view name) const {
-    return shared_.streams.stream(name, static_cast<std::uint64_t>(own_.rank));
+    const int number = island_ == nullptr ? own_.rank : island_->number;
+    return shared_.streams.stream(name, static_cast<std::uint64_t>(number));
 }
 
 RandomStream Worker::common_stream(std::string_view name, std::int64_t index) const {
@@ -140,22 +169,30 @@ std::shared_ptr<CommonOrder> Worker::common_order(int channel) {
 
 double Worker::samples(int rank) const {
     const std::vector<double>& samples = shared_.job.samples;
-    return samples.empty() ? 1 : samples[static_cast<std::size_t>(rank)];
+    if (samples.empty()) return 1;
+    if (island_ == nullptr) return samples[static_cast<std::size_t>(device_of(rank))];
+    double sum = 0;
+    for (const int device : (*island_->of_all)[static_cast<std::size_t>(rank)])
+        sum += samples[static_cast<std::size_t>(device)];
+    return sum;
 }
 
 Task<Vector> Worker::gradient(Vector x) {
+    if (island_ != nullptr) return inner_gradient(*island_->inner, std::move(x));
     return paceline::gradient(shared_, own_, std::move(x));
 }
 
 Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
+    if (island_ != nullptr) return inner_gradient(*island_->inner, std::move(x), std::move(use));
     return paceline::gradient(shared_, own_, std::move(x), std::move(use));
 }
 
 Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
-    return shared_.collectives->mean_gradient(own_, std::move(x), how);
+    return shared_.collectives->mean_gradient(own_, everybody(), std::move(x), how);
 }
 
 Backward Worker::backward(Vector x) {
+    PACELINE_CHECK(island_ == nullptr, "an island's backward passes are those of its devices");
     return Backward::of_model(shared_, own_, std::move(x));
 }
 
@@ -174,7 +211,9 @@ const StepTiming& Worker::timing() const {
 
 Task<> Worker::update() {
     const Duration work = shared_.job.update;
-    if (work > Duration::zero())
+    if (island_ != nullptr)
+        co_await island_->inner->update();
+    else if (work > Duration::zero())
         co_await paceline::compute(shared_, own_, {Work::Kind::update, own_.step}, work);
 }
 
@@ -197,20 +236,43 @@ Bytes Worker::weigh(const Vector& v) const {
 }
 
 GroupPtr Worker::group(std::vector<int> ranks, int channel) {
-    PACELINE_CHECK(std::ranges::find(ranks, own_.rank) != ranks.end(),
-                   "a worker names groups of its own");
     const auto [least, most] = std::ranges::minmax(ranks);
     PACELINE_CHECK(least >= 0 && most < workers(), "a group has known ranks");
+    if (everybody_ != nullptr)
+        for (int& rank : ranks) rank = device_of(rank);
+    PACELINE_CHECK(std::ranges::find(ranks, own_.rank) != ranks.end(),
+                   "a worker names groups of its own");
     PACELINE_CHECK(names_each_once(ranks), "a group names each rank once");
     return shared_.groups.of(std::move(ranks), channel);
 }
 
+GroupPtr Worker::inside(int channel) const {
+    return shared_.groups.of(island_->members(), channels_of_inner_methods + channel);
+}
+
 const GroupPtr& Worker::everybody() const {
-    return shared_.groups.everybody();
+    if (island_ != nullptr) return island_->lane;
+    return everybody_ == nullptr ? shared_.groups.everybody() : everybody_;
 }
 
 const GroupPtr& Worker::or_everybody(const GroupPtr& group) const {
+    PACELINE_CHECK(group != nullptr || island_ == nullptr, "an island exchanges by its lanes");
     return group == nullptr ? everybody() : group;
+}
+
+int Worker::device_of(int rank) const {
+    return everybody_ == nullptr ? rank : everybody_->members[static_cast<std::size_t>(rank)];
+}
+
+// The chunks of v go between islands by their lanes, and what comes is handed to all inside.
+Task<Vector> Worker::between_islands(Vector v, Bytes size,
+                                     std::function<Task<Vector>(Vector v, Bytes part)> across) {
+    const Island& island = *island_;
+    const Resource::Lease turn = co_await island.turns.acquire();
+    if (island.lane != nullptr)
+        v = co_await across(std::move(v), chunk(size, island.lanes, island.place));
+    co_return co_await combine(std::move(v), messages_inside(island, size), of_first<Vector>,
+                               inside(), name_inside(island));
 }
 
 Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name, const GroupPtr& group) {
@@ -246,10 +308,16 @@ Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& gro
 }
 
 Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group) {
-    return combine(
-        std::move(v),
-        [how, weight](const Rank& rank) { return paceline::all_reduce(how, rank, weight); },
-        mean_of<Vector>, group, name_of(how, weight));
+    const auto among = [this, how](const GroupPtr& members, Vector own, Bytes part) {
+        return combine(
+            std::move(own),
+            [how, part](const Rank& rank) { return paceline::all_reduce(how, rank, part); },
+            mean_of<Vector>, members, name_of(how, part));
+    };
+    if (island_ == nullptr || group != nullptr) return among(group, std::move(v), weight);
+    return between_islands(std::move(v), weight, [this, among](Vector own, Bytes part) {
+        return among(island_->lane, std::move(own), part);
+    });
 }
 
 Task<> Worker::all_gather(Bytes block, AllGather how, const GroupPtr& group) {
@@ -296,18 +364,28 @@ Task<Vector> Worker::neighbor_average(Vector v) {
 }
 
 Task<Vector> Worker::neighbor_average(Vector v, Bytes size) {
-    PACELINE_CHECK(!shared_.job.mixing.empty(), "averaging with neighbors needs a mixing");
-    return shared_.collectives->neighbor_sum(own_, std::move(v), size, NeighborWeights::of_row);
+    return sum_over_neighbors(std::move(v), size, NeighborWeights::of_row);
 }
 
 Task<Vector> Worker::machine_average(Vector v, Bytes size, int devices) {
-    PACELINE_CHECK(!shared_.job.mixing.empty(), "averaging with neighbors needs a mixing");
-    return shared_.collectives->machine_sum(own_, std::move(v), size, devices);
+    std::vector<int> leaders;
+    for (int rank = 0; rank < workers(); rank += devices) leaders.push_back(rank);
+    return shared_.collectives->neighbor_sum(own_, group(std::move(leaders)), std::move(v), size,
+                                             NeighborWeights::of_row);
 }
 
 Task<Vector> Worker::neighbor_sum(Vector v, Bytes size) {
-    PACELINE_CHECK(!shared_.job.mixing.empty(), "adding up neighbors needs a mixing");
-    return shared_.collectives->neighbor_sum(own_, std::move(v), size, NeighborWeights::one);
+    return sum_over_neighbors(std::move(v), size, NeighborWeights::one);
+}
+
+Task<Vector> Worker::sum_over_neighbors(Vector v, Bytes size, NeighborWeights weights) {
+    const auto among = [this, weights](const GroupPtr& members, Vector own, Bytes part) {
+        return shared_.collectives->neighbor_sum(own_, members, std::move(own), part, weights);
+    };
+    if (island_ == nullptr) return among(everybody(), std::move(v), size);
+    return between_islands(std::move(v), size, [this, among](Vector own, Bytes part) {
+        return among(island_->lane, std::move(own), part);
+    });
 }
 
 MixingPtr Worker::mixing() const {

@@ -22,6 +22,10 @@
 // A blocking call is `co_await self.all_reduce(g)`; a non-blocking one is
 // `self.start(self.all_reduce(g))`, awaited later.
 //
+// A worker may also be a view of a device: as a member of a group (`among`), or as its island
+// (`as`). The view has the device's clock and model, and is a worker of the group, or of the
+// islands.
+//
 // What a loop needs at every step is a verb of the worker. The rest is in groups: `self.mail()` for
 // methods without rounds, `self.lives()` for those that ask who is present, `self.metrics()`.
 #pragma once
@@ -56,6 +60,7 @@ namespace paceline {
 class Backward;
 class CommonOrder;
 class ExchangeToCome;
+struct Island;
 class LayoutParts;
 class Lives;
 struct StepTiming;
@@ -65,9 +70,17 @@ struct WorkerState;
 class Worker {
   public:
     /// Requires that both outlive the worker.
-    Worker(SharedState& shared, WorkerState& own);
+    Worker(SharedState& shared, WorkerState& own) : Worker(shared, own, nullptr, nullptr) {}
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
+
+    /// Returns this device as a worker among the members of a group, which are its everybody().
+    [[nodiscard]] Worker among(GroupPtr group) const;
+    /// Returns this device as its island, which must outlive the view. An island has no backward
+    /// pass in pieces, no letters and no collectives of its own but those that name a group.
+    [[nodiscard]] Worker as(const Island& island) const;
+    /// Returns the island that this is a view of; null if it is none.
+    [[nodiscard]] const Island* island() const { return island_; }
 
     [[nodiscard]] int rank() const;
     [[nodiscard]] int workers() const;
@@ -162,12 +175,15 @@ class Worker {
 
     // --- communication ---
 
-    /// Returns the group of these ranks on a channel. All workers that name the same ranks in the
-    /// same order, and the same channel, get the same group. Requires that the ranks are distinct
-    /// and that this worker is one of them. A job whose nodes fail on their own knows no group but
+    /// Returns the group of an island's own devices, on a channel that its inner method knows not.
+    [[nodiscard]] GroupPtr inside(int channel = 0) const;
+    /// Returns the group of these ranks, numbers in everybody(), on a channel. All workers that name
+    /// the same ranks in the same order, and the same channel, get the same group. Requires that
+    /// the ranks are distinct and that this worker is one of them. A job whose nodes fail on their own knows no group but
     /// everybody().
     [[nodiscard]] GroupPtr group(std::vector<int> ranks, int channel = 0);
-    /// Returns the group of all workers, on channel 0.
+    /// Returns the group of all workers, on channel 0; of an island, the devices of its
+    /// lane, or null if it has none.
     [[nodiscard]] const GroupPtr& everybody() const;
 
     // Without a group, these are collectives of everybody().
@@ -250,12 +266,20 @@ class Worker {
     }
 
   private:
+    Worker(SharedState& shared, WorkerState& own, GroupPtr everybody, const Island* island);
+
     [[nodiscard]] bool begins_update(std::int64_t k);
     [[nodiscard]] const GroupPtr& or_everybody(const GroupPtr& group) const;
+    [[nodiscard]] int device_of(int rank) const;
+    Task<Vector> sum_over_neighbors(Vector v, Bytes size, NeighborWeights weights);
+    Task<Vector> between_islands(Vector v, Bytes size,
+                                 std::function<Task<Vector>(Vector v, Bytes part)> across);
 
     SharedState& shared_;
     WorkerState& own_;
     WorkerMail mail_;
+    GroupPtr everybody_{};              // null: all workers of the job
+    const Island* island_ = nullptr;    // null: this is a device
 };
 
 }  // namespace paceline

@@ -201,6 +201,7 @@ AlgorithmInput algorithm_input(const Scenario& scenario) {
     AlgorithmInput input{
         {cluster.workers, cluster.devices_per_node, cluster.library_all_reduce, cluster.cards()}};
     input.uneven = !cluster.uneven.empty();
+    input.machines = cluster.sizes;
     input.steps_per_epoch = scenario.steps_per_epoch();
     if (!scenario.training) return input;
     input.optimizer = scenario.training->optimizer;

@@ -11,6 +11,7 @@
 #include "sim/collectives/chunks.hpp"
 #include "sim/collectives/double_tree.hpp"
 #include "sim/collectives/in_rounds.hpp"
+#include "sim/collectives/meeting.hpp"
 #include "sim/collectives/slots.hpp"
 #include "sim/engine/check.hpp"
 #include "sim/engine/concurrency.hpp"
@@ -22,16 +23,6 @@ namespace {
 using Inside = InSwitches::Inside;
 using Between = InSwitches::Between;
 using SliceSize = std::function<Bytes(int slice)>;
-
-// Returns where the members wait for each other.
-std::shared_ptr<Barrier> meeting_of(const Rank& self) {
-    auto& meetings = self.group().meetings;
-    std::erase_if(meetings, [](const auto& meeting) { return meeting.second.expired(); });
-    std::weak_ptr<Barrier>& found = meetings[{self.stream(), self.node(0)}];
-    std::shared_ptr<Barrier> meeting = found.lock();
-    if (!meeting) found = meeting = std::make_shared<Barrier>(self.size());
-    return meeting;
-}
 
 // Slices that all members pass to a switch.
 struct Passing {

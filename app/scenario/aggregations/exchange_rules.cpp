@@ -73,6 +73,8 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {leaders, Choice::aggregation, "leaders"},
     {encoding_leaders, Choice::aggregation, "leaders, inside encoded"},
     {shards, Choice::aggregation, "shards"},
+    {islands_by_leaders, Choice::aggregation, "islands, by leaders"},
+    {islands_by_shards, Choice::aggregation, "islands, by shards"},
     {whole, Choice::schedule, "whole"},
     {tensors, Choice::schedule, "tensors"},
     {buckets, Choice::schedule, "buckets"},
@@ -102,6 +104,7 @@ constexpr Features aggregations(all_reduce, all_gather, two_phase, sparse_all_re
 constexpr Features schedules = of(Choice::schedule);
 constexpr Features servers(plain_servers, servers_up, servers_both);
 constexpr Features machines(leaders, encoding_leaders, shards);
+constexpr Features islands(islands_by_leaders, islands_by_shards);
 constexpr Features exact(none, fp16);
 // What the server or owner of a chunk must decode, because it does not add up.
 constexpr Features gathered(top_k, qsgd, terngrad, sign, majority, scaled_sign, natural, eight_bit,
@@ -128,6 +131,9 @@ constexpr std::string_view rounded_models =
 constexpr std::string_view velocities =
     "its memory is the velocity of momentum SGD: take the kind \"dgc\" or \"sgd\"; for others "
     "top-k with error feedback";
+constexpr std::string_view trains_alone =
+    "an island is for methods whose workers train alone between exchanges, or average models with "
+    "neighbors: take one of docs/algorithms/local.md or docs/algorithms/decentralized.md";
 constexpr std::string_view everybody_reruns =
     "survivors of a failure run the exchanges of all workers again, flat and one at a time; or "
     "set \"on_death\" to \"restart\"";
@@ -172,6 +178,14 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "a machine averages its own models, then with neighbors: flat or leaders, \"inside\" "
      "\"dense\""},
     {Features(own_messages), machines, own_aggregation},
+    {machines, islands,
+     "islands exchange by devices of their own, as the \"by\" of \"islands\" says: leave "
+     "\"machines\" out"},
+    {servers, islands,
+     "an island has no servers among its devices: all-reduce, all-gather or two-phase"},
+    {Features(power_sgd), Features(islands_by_shards),
+     "a shard of a matrix is no matrix: \"by\" of \"islands\" is \"leaders\""},
+    {Features(one_bit), islands, owners_errors},
     // Schedules among themselves.
     {Features(whole), Features(in_phases),
      "the phases of a whole gradient follow one another anyway: \"begin\" is \"after-backward\", "
@@ -250,6 +264,11 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      aggregations.without(Features(neighbors, own_messages)),
      "workers average with neighbors, by \"neighbors\" alone; \"local-sgd\" and \"sgd\" take the "
      "mean of all"},
+    {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
+              low_rank_step, column_step, components, sharded, global_top_k, differences, pushes,
+              pairs, server_of_models, server_rounds, nothing)
+         .with(all_momenta),
+     islands, trains_alone},
     {Features(pushes), machines, "every worker has shares of its own, which machines do not: flat"},
     {Features(pairs, server_of_models, server_rounds, sharded, global_top_k, nothing),
      aggregations.without(Features(own_messages)), own_aggregation},
@@ -257,6 +276,9 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(sharded), codecs.without(Features(none)),
      "shards travel as they are; leave it out, or take \"sgd\" or \"adam\" with a codec"},
     // Algorithms and schedules.
+    {islands, Features(beside_backward, into_forward, priority),
+     "the backward passes of an island are those of its inner method: \"begin\" is "
+     "\"after-backward\""},
     {Features(layerwise, tensor_momenta), Features(partitions_into_forward),
      "a step needs the norm of a whole tensor, whose partitions arrive one by one: no "
      "\"partition\", or not into forward"},
@@ -291,6 +313,8 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(one_bit), Features(survivors_go_on),
      "the errors of an owner are lost when it dies; set \"on_death\" to \"restart\""},
     {machines, Features(survivors_go_on), everybody_reruns},
+    {islands, Features(survivors_go_on),
+     "an island does not go on without one of its devices; set \"on_death\" to \"restart\""},
     {Features(several_streams, priority, into_forward), Features(survivors_go_on),
      everybody_reruns},
 });

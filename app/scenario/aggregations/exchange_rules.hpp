@@ -83,6 +83,8 @@ enum class Feature : std::uint8_t {
     leaders,
     encoding_leaders,  // devices encode for their leader
     shards,
+    islands_by_leaders,  // workers are islands, whose first devices exchange
+    islands_by_shards,   // device i of all islands exchanges part i
     // Schedules.
     whole,
     tensors,

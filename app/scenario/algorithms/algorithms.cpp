@@ -9,6 +9,7 @@
 #include "app/json/names.hpp"
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/islands.hpp"
 #include "app/scenario/algorithms/own_exchange.hpp"
 #include "app/scenario/algorithms/own_method.hpp"
 #include "app/scenario/algorithms/words.hpp"
@@ -82,7 +83,9 @@ AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
         if (!alias.summary.empty()) names.push_back(alias.name);
     const Place kind = kind_of(place, "an algorithm", names);
     const AlgorithmEntry& entry = algorithm_entry(names[as_name(kind, "an algorithm", names)]);
+    const std::optional<IslandsChoice> islands = read_islands(place, entry, in);
     const ObjectReader read(place, algorithm_keys(entry));
+    if (islands) in = islands->outer;
     in.exchanges = entry.exchanges;
     if (entry.traits.has_server && in.devices_per_node > 1)
         place.refuse(
@@ -93,6 +96,7 @@ AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
     static_cast<AlgorithmTraits&>(choice) = entry.traits;
     if (choice.is_replicated && choice.when_nodes_die == WhenNodesDie::reruns_models)
         choice.when_nodes_die = WhenNodesDie::reruns_replicas;
+    if (islands) put_on_islands(*islands, choice);
     if (entry.traits.has_server) choice.server_nodes = 1;
     if (!choice.vectors) choice.vectors = family_of(entry.name).vectors;
     const Keys keys = algorithm_keys(entry);

@@ -9,10 +9,10 @@
 #include "algorithms/dense/pmsgd_lars.hpp"
 #include "algorithms/dense/zero.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "analysis/forms/zero_forms.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
+#include "app/scenario/algorithms/sharding.hpp"
 #include "app/scenario/algorithms/synchronous.hpp"
 
 namespace paceline {
@@ -69,57 +69,19 @@ int as_shards(const Place& place, const AlgorithmInput& in) {
     return in.devices_per_node;
 }
 
-ZeroReduce as_reduce(const Place& place) {
-    constexpr auto when = std::to_array<Spelling<ZeroReduce>>(
-        {{"each", ZeroReduce::each}, {"last", ZeroReduce::last}});
-    return as_choice(place, "the micro-batches that reduce gradients", when);
-}
-
 AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
     ZeroOptions options;
     options.rule = read_adam_rule(read, in, options.rule);
-    if (const auto p = read.optional("stage"))
-        options.stage = static_cast<int>(as_integer(*p, 1, 3));
-    options.reduce = usual_reduce(options.stage);
-    if (const auto p = read.optional("reduce")) options.reduce = as_reduce(*p);
     if (const auto p = read.optional("shards")) options.machine = as_shards(*p, in);
     if (const auto p = read.optional("rings"); p && options.machine > 0 && *p->json == "per-card")
         p->refuse(
             "is for shards on all workers: those of a machine are gathered inside it, and their "
             "copies use all cards already; write \"one\", or \"shards\": \"all\"");
-    options.cards = read_rings(read, in);
-    if (in.library.method == AllReduce::nccl) options.library = in.library.library;
-    if (const auto p = read.optional("prefetch")) {
-        options.prefetch = static_cast<int>(as_integer(*p, 0, 1000));
-        if (options.stage < 3)
-            p->refuse("is for stage 3; stages 1 and 2 gather nothing ahead of a forward pass");
-    }
     AlgorithmChoice choice;
-    choice.has_rings_of_cards = options.cards > 1;
-    choice.goes_around = true;
+    read_sharding(read, in, options, choice);
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    choice.bucket = Bytes{25 << 20};
-    if (const auto p = read.optional("unit")) {
-        choice.bucket = as_bytes(*p);
-        if (choice.bucket->count == 0) p->refuse("a unit holds a byte or more");
-    }
     choice.vectors = vectors_of_replicas;
-    choice.contribution = [wire = choice.wire](const Layout& layout, std::int64_t, double) {
-        return wire.weigh(layout.entries());
-    };
-    choice.model_step = [options](const StepModelInput& at, std::int64_t, double) {
-        return zero_step_time(options, at);
-    };
-    choice.messages = [options](const StepModelInput& at, std::int64_t) {
-        return zero_messages(options, at);
-    };
-    choice.memory = [options](const StepModelInput& at) {
-        std::int64_t largest = 0;
-        for (const Bucket& bucket : at.timing.buckets)
-            largest = std::max(largest, entries_of(bucket, *at.layout));
-        return zero_memory(options, at.layout->entries(), largest, at.wire, at.workers,
-                           at.timing.gradients);
-    };
+    cost_sharding(choice, options);
     choice.run = [options](Worker& worker) { return zero(worker, options); };
     return choice;
 }

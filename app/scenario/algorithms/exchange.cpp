@@ -110,11 +110,15 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
         options.aggregation = travel.plan;
     }
     if (schedule) read_schedule(*schedule, options, choice, pieces);
-    Features features = Features(in.exchanges).with(features_of(travel)).with(features_of(pieces));
+    Features features = Features(in.exchanges)
+                            .with(in.around)
+                            .with(features_of(travel))
+                            .with(features_of(pieces));
     if (codec || !encodes_by_itself(in.exchanges))
         features = features.with(features_of(options.codec));
     if (in.optimizer.clip > 0) features = features.with(Features(Feature::clipping));
-    if (codec || aggregation || schedule) check_exchange(read.place(), features);
+    const bool is_chosen = codec || aggregation || schedule || in.around != Features();
+    if (is_chosen) check_exchange(read.place(), features);
     if (schedule && std::holds_alternative<DgcOptions>(options.codec.coder) &&
         in.optimizer.clip > 0 && pieces.pieces != PieceRule::whole)
         schedule->refuse(
@@ -140,10 +144,12 @@ ExchangeOptions read_neighbor_exchange(const ObjectReader& read, const Algorithm
     options.aggregation = travel.plan;
     if (schedule) read_schedule(*schedule, options, choice, pieces);
     const Features features = Features(in.exchanges)
+                                  .with(in.around)
                                   .with(features_of(options.codec))
                                   .with(features_of(travel))
                                   .with(features_of(pieces));
-    if (codec || aggregation || schedule) check_exchange(read.place(), features);
+    const bool is_chosen = codec || aggregation || schedule || in.around != Features();
+    if (is_chosen) check_exchange(read.place(), features);
     choice.why_survivors_cannot_go_on = why_survivors_cannot_go_on(features);
     choice.exchange = options;
     return options;

@@ -1,0 +1,266 @@
+#include "app/scenario/algorithms/islands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/exchange/exchange_presets.hpp"
+#include "analysis/forms/memory_forms.hpp"
+#include "analysis/forms/step_models.hpp"
+#include "app/json/schema.hpp"
+#include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/exchange.hpp"
+#include "app/scenario/algorithms/sharding.hpp"
+
+namespace paceline {
+
+namespace {
+
+enum class By : std::uint8_t { leaders, shards };
+
+struct Said {
+    bool machines = false;  // or every device by itself
+    std::optional<By> by{};
+};
+
+bool as_level(const Place& place) {
+    constexpr auto levels =
+        std::to_array<Spelling<bool>>({{"device", false}, {"machine", true}});
+    return as_choice(place, "a level of islands", levels);
+}
+
+Said read_words(const Place& place) {
+    if (!place.json->is_object()) return {as_level(place), {}};
+    constexpr auto ways =
+        std::to_array<Spelling<By>>({{"leaders", By::leaders}, {"shards", By::shards}});
+    const ObjectReader read(place, definition_keys("island-level"));
+    Said words{as_level(read.required("level", "\"device\" or \"machine\"")), {}};
+    if (const auto p = read.optional("by"))
+        words.by = as_choice(*p, "who exchanges for an island", ways);
+    return words;
+}
+
+IslandMembers by_machine(const AlgorithmInput& in) {
+    IslandMembers members;
+    for (int rank = 0; rank < in.workers; ++rank) {
+        const auto machine = static_cast<std::size_t>(in.machines.machine_of(rank));
+        members.resize(std::max(members.size(), machine + 1));
+        members[machine].push_back(rank);
+    }
+    return members;
+}
+
+// Returns 1, or the devices of every island.
+int lanes_of(const Place& place, const IslandMembers& members, std::optional<By> by) {
+    const auto size = static_cast<int>(members.front().size());
+    const bool alike = std::ranges::all_of(
+        members, [size](const auto& island) { return std::cmp_equal(island.size(), size); });
+    if (by == By::shards && !alike)
+        place.refuse(
+            "shards need islands of equally many devices, and these differ: \"by\" is "
+            "\"leaders\"");
+    return alike && by != By::leaders ? size : 1;
+}
+
+// The islands, on machines of one device.
+AlgorithmInput outer_input(const AlgorithmInput& in, const IslandMembers& members, int lanes) {
+    AlgorithmInput outer = in;
+    outer.workers = static_cast<int>(members.size());
+    outer.devices_per_node = 1;
+    outer.cards = 1;
+    outer.uneven = false;
+    outer.machines = MachineSizes();
+    outer.library.cards = 1;
+    outer.library.library = among_machines(in.library.library);
+    outer.around =
+        Features(lanes == 1 ? Feature::islands_by_leaders : Feature::islands_by_shards);
+    return outer;
+}
+
+AlgorithmInput inner_input(const AlgorithmInput& in, int devices) {
+    AlgorithmInput inner = in;
+    inner.workers = devices;
+    inner.devices_per_node = devices;
+    inner.uneven = false;
+    inner.machines = MachineSizes(devices);
+    inner.exchanges = Feature::momentum_sgd;
+    return inner;
+}
+
+AlgorithmChoice read_dense_inside(const ObjectReader& read, const AlgorithmInput& in,
+                                  IslandOptions& options) {
+    AlgorithmChoice choice;
+    const ExchangeOptions exchange = read_exchange(read, in, dense_exchange({}), choice);
+    if (std::holds_alternative<DgcOptions>(exchange.codec.coder))
+        read.place().refuse(
+            "its codec is the velocity of momentum SGD, which the outer method has: take another, "
+            "such as top-k");
+    const auto schedule = read.optional("schedule");
+    if (choice.merges_pieces) schedule->refuse("is not merged inside an island; write \"tensors\"");
+    if (exchange.schedule.begin == Begin::into_forward || exchange.schedule.order == Order::priority)
+        schedule->refuse(
+            "the outer method takes each step as a whole: \"begin\" is \"after-backward\", "
+            "\"in-phases\" or \"beside-backward\", and \"order\" is \"fifo\"");
+    cost_by_exchange(choice, in, exchange);
+    choice.kept = kept_by_codec(exchange.codec, in.workers);
+    options.inside = exchange;
+    return choice;
+}
+
+AlgorithmChoice read_sharded_inside(const ObjectReader& read, const AlgorithmInput& in,
+                                    IslandOptions& options) {
+    AlgorithmChoice choice;
+    ZeroOptions sharded;
+    read_sharding(read, in, sharded, choice);
+    cost_sharding(choice, sharded);
+    if (sharded.stage == 3 && options.lanes == 1 && options.members.size() > 1)
+        read.place().refuse(
+            "of stage 3 leaves each device a shard of the parameters, which no leader has as a "
+            "whole: \"by\" of \"islands\" is \"shards\", or \"stage\" is 1 or 2");
+    options.inside = sharded;
+    return choice;
+}
+
+AlgorithmChoice read_inside(const std::optional<Place>& place, const AlgorithmInput& in,
+                            IslandOptions& options) {
+    constexpr auto names = std::to_array<std::string_view>({"dense", "zero"});
+    constexpr std::string_view what = "a method of islands";
+    const bool is_object = place && !place->json->is_string();
+    const std::size_t which =
+        !place ? 0 : as_name(is_object ? kind_of(*place, what, names) : *place, what, names);
+    const bool is_sharded = names[which] == "zero";
+    const Json named = {{"kind", names[which]}};
+    static const std::string no_file;
+    Place inside = place.value_or(Place{nullptr, &no_file, "", nullptr});
+    if (!is_object) inside.json = &named;
+    const ObjectReader read(inside, definition_keys(is_sharded ? "inside-zero" : "inside-dense"));
+    return is_sharded ? read_sharded_inside(read, in, options)
+                      : read_dense_inside(read, in, options);
+}
+
+// Every device by itself is no island, and has nothing inside.
+void check_no_inside(const Place& algorithm) {
+    const auto found = algorithm.json->find("inside");
+    if (found != algorithm.json->end())
+        algorithm.child("inside", *found)
+            .refuse("is what islands of several devices do: set \"islands\" to \"machine\"");
+}
+
+}  // namespace
+
+std::optional<IslandsChoice> read_islands(const Place& algorithm, const AlgorithmEntry& entry,
+                                          const AlgorithmInput& in) {
+    const auto found = algorithm.json->find("islands");
+    if (found == algorithm.json->end()) {
+        check_no_inside(algorithm);
+        return std::nullopt;
+    }
+    const Place place = algorithm.child("islands", *found);
+    const Said words = read_words(place);
+    if (!words.machines) {
+        check_no_inside(algorithm);
+        return std::nullopt;
+    }
+    if (const auto reason = reason_against(entry.exchanges, Feature::islands_by_leaders))
+        place.refuse(fmt::format("does not go with the kind \"{}\": {}", entry.name, *reason));
+    IslandsChoice islands{.options = {.members = by_machine(in)}, .outer = {}, .inside = {}};
+    IslandMembers& members = islands.options.members;
+    for (const std::vector<int>& island : members)
+        islands.devices = std::max(islands.devices, static_cast<int>(island.size()));
+    if (islands.devices < 2)
+        place.refuse(
+            "a machine of one device is no island: set \"cluster.devices_per_node\" above 1, or "
+            "write \"device\"");
+    islands.options.lanes = lanes_of(place, members, words.by);
+    islands.outer = outer_input(in, members, islands.options.lanes);
+    const auto inside = algorithm.json->find("inside");
+    islands.inside = read_inside(
+        inside == algorithm.json->end() ? std::nullopt
+                                        : std::optional(algorithm.child("inside", *inside)),
+        inner_input(in, islands.devices), islands.options);
+    return islands;
+}
+
+namespace {
+
+StepModelInput among(const StepModelInput& in, int workers) {
+    StepModelInput part = in;
+    part.workers = workers;
+    return part;
+}
+
+// Messages of all lanes between islands and, where there are any, of what is handed on inside.
+void count_messages(const IslandsChoice& islands, AlgorithmChoice& choice) {
+    if (!choice.messages || !islands.inside.messages) {
+        choice.messages = nullptr;
+        return;
+    }
+    const auto n = static_cast<int>(islands.options.members.size());
+    choice.messages = [outer = choice.messages, inner = islands.inside.messages, n,
+                       lanes = islands.options.lanes,
+                       devices = islands.devices](const StepModelInput& at, std::int64_t k) {
+        const std::int64_t between = outer(among(at, n), k);
+        const std::int64_t handed_on = between > 0 ? 2 * (devices - 1) * devices : 0;
+        return n * (inner(among(at, devices), k) + handed_on) + lanes * between;
+    };
+}
+
+// What a device contributes to its island, and its share of what that contributes.
+void count_contribution(const IslandsChoice& islands, AlgorithmChoice& choice) {
+    choice.contribution = [outer = choice.contribution, inner = islands.inside.contribution,
+                           devices = islands.devices,
+                           is_alone = islands.options.members.size() == 1](
+                              const Layout& layout, std::int64_t k, double epoch) {
+        const Bytes inside = inner(layout, k, epoch);
+        return is_alone ? inside : inside + Bytes{outer(layout, k, epoch).count / devices};
+    };
+}
+
+// Sharded, the optimizer's vectors are those of the outer method in place of Adam's two.
+void keep(const IslandsChoice& islands, AlgorithmChoice& choice) {
+    if (!choice.kept) return;
+    if (islands.inside.kept) {
+        *choice.kept += *islands.inside.kept;
+        return;
+    }
+    choice.memory = [sharded = islands.inside.memory, kept = *choice.kept,
+                     devices = islands.devices](const StepModelInput& at) {
+        KeptBytes bytes = sharded(among(at, devices));
+        const double others = 4 * (kept - vectors_of_adam) / devices;
+        bytes.optimizer = bytes.optimizer + Bytes{static_cast<std::int64_t>(
+                                                others * static_cast<double>(at.layout->entries()))};
+        return bytes;
+    };
+}
+
+}  // namespace
+
+void put_on_islands(const IslandsChoice& islands, AlgorithmChoice& choice) {
+    const AlgorithmChoice& inside = islands.inside;
+    choice.run = [options = SharedValue<IslandOptions>(islands.options),
+                  outer = choice.run](Worker& device) { return on_islands(device, options, outer); };
+    choice.when_nodes_die = WhenNodesDie::cannot_go_on;
+    count_messages(islands, choice);
+    count_contribution(islands, choice);
+    choice.model_step = [](const StepModelInput&, std::int64_t, double) {
+        return std::optional<Duration>();
+    };
+    choice.fused_step = nullptr;
+    keep(islands, choice);
+    if (!choice.bucket) choice.bucket = inside.bucket;
+    choice.all_reduce.reset();
+    choice.names_hierarchy = false;
+    choice.could_have_leaders = false;
+    choice.has_rings_of_cards |= inside.has_rings_of_cards;
+    choice.sends_at_once = std::max(choice.sends_at_once, inside.sends_at_once);
+}
+
+}  // namespace paceline
