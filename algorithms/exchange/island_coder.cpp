@@ -18,7 +18,7 @@ class IslandCoder final : public Coder {
     IslandCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
                 const CoderPlace& place, int channel)
         : self_(self),
-          chunk_{self.island()->lanes, self.island()->place},
+          chunk_{self.island()->lanes, self.island()->place % self.island()->lanes},
           whole_(place.layout),
           bytes_(self.wire().weigh(place.charged->entries())),
           inside_(self.inside(channel)),
@@ -47,6 +47,7 @@ class IslandCoder final : public Coder {
             co_await coder_->decode();
             own_ = chunk_.placed(mean, whole_);
         }
+        if (island.islands() == 1) co_return own_;
         co_return co_await self_.combine(own_, messages_inside(island, bytes_),
                                          island.lanes == 1 ? of_first<Vector> : joined_chunks,
                                          inside_, name_inside(island));

@@ -60,7 +60,7 @@ Island island_of(int rank, const IslandOptions& options) {
         return {.of_all = &options.members,
                 .number = static_cast<int>(i),
                 .place = static_cast<int>(found - devices.begin()),
-                .lanes = options.lanes};
+                .lanes = options.members.size() == 1 ? 1 : options.lanes};
     }
     PACELINE_CHECK(false, "every device is in an island");
 }
@@ -80,7 +80,9 @@ Task<> on_islands(Worker& device, SharedValue<IslandOptions> options,
     Worker inside = device.among(device.group(island.members()));
     const std::unique_ptr<InnerMethod> inner = inner_method(inside, *options, island.number);
     island.inner = inner.get();
-    if (island.place < island.lanes)
+    if (island.islands() == 1)
+        island.lane = device.group({device.rank()});
+    else if (island.place < island.lanes)
         island.lane = device.group(devices_in_place(options->members, island.place));
     Worker self = device.as(island);
     co_await outer(self);

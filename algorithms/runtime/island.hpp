@@ -13,7 +13,8 @@
 // Lane p consists of the devices in place p of all islands. With one lane, the first devices
 // exchange the whole and broadcast it inside. With as many as an island has devices, device p
 // exchanges the p-th chunk, and an all-gather inside follows (as HSDP) unless the inner method
-// keeps parameters in shards, which its next forward pass gathers anyway.
+// keeps parameters in shards, which its next forward pass gathers anyway. The only island of a job
+// exchanges with nobody: every device has a lane of its own, and nothing is handed on.
 #pragma once
 
 #include <cstddef>

@@ -270,7 +270,8 @@ Task<Vector> Worker::between_islands(Vector v, Bytes size,
     const Island& island = *island_;
     const Resource::Lease turn = co_await island.turns.acquire();
     if (island.lane != nullptr)
-        v = co_await across(std::move(v), chunk(size, island.lanes, island.place));
+        v = co_await across(std::move(v), chunk(size, island.lanes, island.place % island.lanes));
+    if (island.islands() == 1) co_return v;
     co_return co_await combine(std::move(v), messages_inside(island, size), of_first<Vector>,
                                inside(), name_inside(island));
 }
