@@ -10,6 +10,7 @@
 #include "algorithms/coders/one_bit_all_reduce.hpp"
 #include "algorithms/compression/error_feedback.hpp"
 #include "analysis/forms/compressed_step_models.hpp"
+#include "analysis/forms/inside_forms.hpp"
 #include "analysis/forms/sparse_forms.hpp"
 
 namespace paceline {
@@ -339,13 +340,6 @@ std::optional<PieceForm> flat_form(const Flat& f) {
 
 // -- by machine ----------------------------------------------------------------------------------
 
-// What a machine exchanges inside: size bytes from its g devices to the first, or back.
-Duration rooted_time(int g, Bytes size, const IdleStar& bus) {
-    if (g == 1) return {};
-    const Bytes others{size.count - size.count / g};
-    return sum(ring_reduce_scatter_time(g, size, bus), sum(bus.latency, others / bus.bandwidth));
-}
-
 std::vector<PieceStage> all_stages(const PieceForm& form) {
     std::vector<PieceStage> all = form.encode;
     all.insert(all.end(), form.travel.begin(), form.travel.end());
@@ -389,7 +383,7 @@ std::optional<PieceForm> encoded_leaders_form(const Flat& f, const Machines& mac
     std::vector<PieceStage> travel{
         {false, gather}, on_device(c.decoding(c.layout, g)), on_device(c.encoding(c.layout, 0))};
     travel.insert(travel.end(), between->travel.begin(), between->travel.end());
-    travel.push_back({false, rooted_time(g, last.size, bus)});
+    travel.push_back({false, inside_machine_time(g, last.size, bus)});
     const Travel all = then(travel, device_if_any(c.decoding(c.layout, last.messages)));
     return PieceForm{{on_device(c.encoding(c.layout, f.passes))}, *all, {}};
 }
@@ -407,7 +401,7 @@ std::optional<PieceForm> leaders_form(Flat f, Machines machines) {
     const Flat leader{f.options,        f.layout, f.passes, machines.p,
                       machines.between, f.wire,   f.density};
     if (f.options.aggregation.encoded_inside) return encoded_leaders_form(leader, machines);
-    const Duration inside = rooted_time(machines.g, fp32.weigh(f.layout.entries()), machines.bus);
+    const Duration inside = inside_machine_time(machines.g, fp32.weigh(f.layout.entries()), machines.bus);
     Flat idle = leader;
     idle.passes = 0;
     return between_phases(f, inside, flat_form(idle));
@@ -437,6 +431,25 @@ std::optional<PieceForm> machines_form(const Flat& f) {
     const Machines machines{g, f.n / g, bus, {f.network.star, std::nullopt, 1}};
     return f.aggregation().machines == ByMachine::leaders ? leaders_form(f, machines)
                                                           : shards_form(f, machines);
+}
+
+// Workers are islands: what comes by the lanes is handed on inside.
+std::optional<PieceForm> islands_form(const Flat& f) {
+    const IdleNetwork lane = lane_between_islands(f.network);
+    if (f.n == 1) return flat_form({f.options, f.layout, f.passes, 1, lane, f.wire, f.density});
+    const int lanes = f.network.islands == IslandLanes::leaders ? 1 : f.network.devices;
+    std::optional<PieceForm> longest;
+    for (int i = 0; i < lanes; ++i) {
+        const Layout chunk = form_of_chunk(f.layout, lanes, i);
+        auto one = flat_form({f.options, chunk, f.passes, f.n, lane, f.wire, f.density});
+        if (!one) return std::nullopt;
+        if (!longest || total_time(*longest) < total_time(*one)) longest = std::move(one);
+    }
+    std::vector<PieceStage>& travel = longest->travel;
+    travel.insert(travel.end(), longest->decode.begin(), longest->decode.end());
+    travel.push_back({false, inside_island_time(f.wire.weigh(f.layout.entries()), f.network)});
+    longest->decode.clear();
+    return longest;
 }
 
 }  // namespace
@@ -472,6 +485,7 @@ Duration total_time(const PieceForm& form) {
 std::optional<PieceForm> piece_form(const ExchangeOptions& options, const Layout& piece,
                                     std::int64_t passes, const StepModelInput& in, double density) {
     const Flat flat{options, piece, passes, in.workers, in.network, in.wire, density};
+    if (in.network.islands != IslandLanes::none) return islands_form(flat);
     return options.aggregation.machines == ByMachine::flat ? flat_form(flat) : machines_form(flat);
 }
 

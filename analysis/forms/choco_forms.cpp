@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/forms/compressed_step_models.hpp"
+#include "analysis/forms/inside_forms.hpp"
 #include "analysis/forms/neighbor_forms.hpp"
 
 namespace paceline {

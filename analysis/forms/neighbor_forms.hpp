@@ -13,6 +13,8 @@
 //             L + t(d M_i), broadcast;  inside a machine (g-1)(l + t'(S/g)) + l + t'((g-1) S/g)
 //             each way, on the bus, and between them the slower of bus and card. A schedule of such
 //             pieces (schedule_forms.hpp)
+//   islands   T1 + v (L + t(d M/g) on a lane, and what is handed on inside (inside_forms.hpp)):
+//             v vectors one after the other, whole and uncompressed, after backward
 //
 // Where the average runs beside the gradient of the same model, the step is the longer of the two:
 // known where vectors travel uncompressed, flat in any pieces, or whole by machine. Several
@@ -35,10 +37,6 @@ std::optional<Duration> neighbor_exchange_step_time(const ExchangeOptions& optio
 /// Returns L + t(d size) among the members of a network, if all have the same degree d.
 std::optional<Duration> neighbor_messages_time(const Mixing& mixing, Bytes size,
                                                const IdleNetwork& network);
-/// Returns the time of a dense vector from the devices of a machine of g to the first, or back.
-Duration inside_machine_time(int g, Bytes size, const IdleStar& bus);
-/// Returns the network as the first devices of machines see it, while no others use it.
-IdleNetwork between_leaders(const IdleNetwork& network);
 
 /// `edges` is the number of messages of one average, whole and flat.
 std::int64_t neighbor_exchange_messages(const ExchangeOptions& options, std::int64_t edges,

@@ -197,6 +197,31 @@ StepModelInput among(const StepModelInput& in, int workers) {
     return part;
 }
 
+IslandLanes lanes_in_forms(const IslandsChoice& islands) {
+    if (islands.options.lanes == 1) return IslandLanes::leaders;
+    const auto* const sharded = std::get_if<ZeroOptions>(&islands.options.inside);
+    return sharded != nullptr && sharded->stage == 3 ? IslandLanes::kept : IslandLanes::shards;
+}
+
+// The form of the outer method, whose gradient takes what the inner method's step takes. A single
+// piece is exchanged at a time, so that nothing overlaps but what the outer method lets overlap.
+std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
+step_form(const IslandsChoice& islands, const AlgorithmChoice& choice) {
+    const auto n = static_cast<int>(islands.options.members.size());
+    return [outer = choice.model_step, inner = islands.inside.model_step, n,
+            lanes = lanes_in_forms(islands), devices = islands.devices](
+               const StepModelInput& at, std::int64_t k, double epoch) -> std::optional<Duration> {
+        if (at.network.devices != devices) return std::nullopt;
+        const auto step = inner(among(at, devices), k, epoch);
+        if (!step) return std::nullopt;
+        StepModelInput between = among(at, n);
+        between.network.islands = lanes;
+        between.timing = make_step_timing(*step, *at.layout);
+        between.update = {};
+        return outer(between, k, epoch);
+    };
+}
+
 // Messages of all lanes between islands and, where there are any, of what is handed on inside.
 void count_messages(const IslandsChoice& islands, AlgorithmChoice& choice) {
     if (!choice.messages || !islands.inside.messages) {
@@ -250,9 +275,7 @@ void put_on_islands(const IslandsChoice& islands, AlgorithmChoice& choice) {
     choice.when_nodes_die = WhenNodesDie::cannot_go_on;
     count_messages(islands, choice);
     count_contribution(islands, choice);
-    choice.model_step = [](const StepModelInput&, std::int64_t, double) {
-        return std::optional<Duration>();
-    };
+    choice.model_step = step_form(islands, choice);
     choice.fused_step = nullptr;
     keep(islands, choice);
     if (!choice.bucket) choice.bucket = inside.bucket;
