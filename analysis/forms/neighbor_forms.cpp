@@ -106,23 +106,10 @@ std::optional<Duration> end_by_leaders(const Neighbors& n, const StepTiming& tim
 
 }  // namespace
 
-namespace {
-
-std::optional<Duration> between_islands_time(const Mixing& mixing, Bytes size,
-                                             const IdleNetwork& network) {
-    const Bytes part = longest_part(size, network);
-    const auto lane = neighbor_messages_time(mixing, part, lane_between_islands(network));
-    if (!lane) return std::nullopt;
-    return sum(*lane, inside_island_time(size, network));
-}
-
-}  // namespace
-
 std::optional<Duration> neighbor_messages_time(const Mixing& mixing, Bytes size,
                                                const IdleNetwork& network) {
     StepModelInput alone{mixing.nodes(), network, {}, {}, {}, WireFormat{1}};
     alone.layout = std::make_shared<const Layout>(std::vector<Tensor>{{"message", {size.count}}});
-    if (network.islands != IslandLanes::none) return between_islands_time(mixing, size, network);
     return neighbor_step_time(mixing, 1, false, alone);
 }
 
@@ -131,16 +118,10 @@ std::optional<Duration> neighbor_exchange_step_time(const ExchangeOptions& optio
                                                     const StepModelInput& in) {
     const auto* const compressor = std::get_if<Compressor>(&options.codec.coder);
     if (compressor == nullptr) return std::nullopt;
-    if (in.network.islands != IslandLanes::none) {
-        if (beside || !compressor->lossless || !options.schedule.whole) return std::nullopt;
-        const auto one =
-            neighbor_messages_time(mixing, in.wire.weigh(in.layout->entries()), in.network);
-        if (!one) return std::nullopt;
-        return sum(sum(in.timing.step, in.update), multiple(vectors, *one));
-    }
     const Neighbors n{options, *compressor, mixing, in};
     if (n.flat() && compressor->lossless && (beside || options.schedule.whole))
         return neighbor_step_time(mixing, vectors, beside, in);
+    if (in.network.islands != IslandLanes::none) return std::nullopt;
     if (vectors != 1) return std::nullopt;
     if (beside && (n.flat() || !options.schedule.whole || !compressor->lossless))
         return std::nullopt;

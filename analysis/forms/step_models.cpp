@@ -7,6 +7,8 @@
 #include "algorithms/collective/collective.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
+#include "analysis/forms/inside_forms.hpp"
+#include "analysis/forms/neighbor_forms.hpp"
 #include "analysis/forms/sparse_forms.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/engine/check.hpp"
@@ -148,6 +150,10 @@ std::optional<Duration> all_to_all_time(AllToAll how, int n, Bytes block,
 
 std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
                                         const IdleNetwork& network) {
+    if (network.islands != IslandLanes::none)
+        return Known{all_reduce_time(plan, n, longest_part(size, network),
+                                     lane_between_islands(network))} +
+               inside_island_time(size, network);
     if (network.staging) {
         IdleNetwork on_hosts = network;
         on_hosts.staging.reset();
@@ -213,8 +219,26 @@ std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput
            all_reduce_time(plan, in.workers, size, in.network);
 }
 
+namespace {
+
+// Vectors go one after the other.
+std::optional<Duration> island_neighbors_step_time(const Mixing& mixing, int vectors, bool beside,
+                                                   const StepModelInput& in) {
+    const Duration alone = sum(in.timing.step, in.update);
+    if (mixing.nodes() == 1) return alone;
+    const Bytes size = in.wire.weigh(in.layout->entries());
+    const auto lane = neighbor_messages_time(mixing, longest_part(size, in.network),
+                                             lane_between_islands(in.network));
+    if (!lane || beside) return std::nullopt;
+    return sum(alone, multiple(vectors, sum(*lane, inside_island_time(size, in.network))));
+}
+
+}  // namespace
+
 std::optional<Duration> neighbor_step_time(const Mixing& mixing, int vectors, bool beside,
                                            const StepModelInput& in) {
+    if (in.network.islands != IslandLanes::none)
+        return island_neighbors_step_time(mixing, vectors, beside, in);
     const std::optional<IdleStar> star = as_one_star(in.workers, in.network);
     const std::size_t degree = mixing.listeners(0).size();
     for (int i = 0; i < mixing.nodes(); ++i) {

@@ -100,6 +100,21 @@ std::vector<std::pair<std::string, Features>> all_aggregations() {
     return all;
 }
 
+// The same between islands: "islands" is a key of the algorithm, and not of the aggregation.
+std::vector<std::pair<std::string, Features>> aggregations_between_islands() {
+    std::vector<std::pair<std::string, Features>> all;
+    for (const Value& value : flat_aggregations) {
+        const Json json = Json::parse(value.json);
+        Json one = json.is_string() ? Json{{"kind", json}} : json;
+        const Features kind = value.features.without(Features(flat));
+        one["islands"] = {{"level", "machine"}, {"by", "leaders"}};
+        all.emplace_back(one.dump(), kind.with(Features(flat, islands_by_leaders)));
+        one["islands"]["by"] = "shards";
+        all.emplace_back(one.dump(), kind.with(Features(flat, islands_by_shards)));
+    }
+    return all;
+}
+
 const std::vector<Value> schedules{
     {R"("whole")", Features(whole, after_backward, fifo)},
     {R"("tensors")", Features(tensors, beside_backward, fifo)},
@@ -200,6 +215,10 @@ Combination combination(const AlgorithmEntry& entry, const std::string& codec, F
     Json algorithm = algorithm_of(entry.name);
     algorithm["codec"] = Json::parse(codec);
     algorithm["aggregation"] = Json::parse(aggregation);
+    if (algorithm["aggregation"].is_object() && algorithm["aggregation"].contains("islands")) {
+        algorithm["islands"] = algorithm["aggregation"]["islands"];
+        algorithm["aggregation"].erase("islands");
+    }
     algorithm["schedule"] = Json::parse(schedule.json);
     if (mode == Mode::timing && algorithm["schedule"].is_object()) {  // of a large net
         Json& pieces = algorithm["schedule"];
@@ -258,6 +277,8 @@ void visit(const AlgorithmEntry& entry, Mode mode, std::size_t stride, std::size
     const bool machines = mode != Mode::failures && !entry.traits.has_server;
     Toy toy(mode, machines);
     std::vector<std::pair<std::string, Features>> aggregations = all_aggregations();
+    if (has_key(entry, "islands"))
+        for (auto& one : aggregations_between_islands()) aggregations.push_back(std::move(one));
     if (!machines) {
         aggregations.clear();
         for (const Value& value : flat_aggregations)
@@ -287,6 +308,8 @@ TEST_CASE(
     Features named;
     for (const Value& value : codecs) named = named.with(value.features);
     for (const auto& [json, features] : all_aggregations()) named = named.with(features);
+    for (const auto& [json, features] : aggregations_between_islands())
+        named = named.with(features);
     for (const Value& value : schedules) named = named.with(value.features);
     const Features all = features_of(Choice::codec)
                              .with(features_of(Choice::aggregation))

@@ -77,8 +77,10 @@ AlgorithmChoice read_zero(const ObjectReader& read, const AlgorithmInput& in) {
         p->refuse(
             "is for shards on all workers: those of a machine are gathered inside it, and their "
             "copies use all cards already; write \"one\", or \"shards\": \"all\"");
+    options.cards = read_rings(read, in);
     AlgorithmChoice choice;
     read_sharding(read, in, options, choice);
+    choice.has_rings_of_cards = options.cards > 1;
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
     choice.vectors = vectors_of_replicas;
     cost_sharding(choice, options);

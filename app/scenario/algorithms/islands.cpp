@@ -129,48 +129,61 @@ AlgorithmChoice read_sharded_inside(const ObjectReader& read, const AlgorithmInp
     return choice;
 }
 
-AlgorithmChoice read_inside(const std::optional<Place>& place, const AlgorithmInput& in,
-                            IslandOptions& options) {
+// Returns whether an inner method, by its name or its object, is "zero".
+bool is_sharded(const Place& inside) {
     constexpr auto names = std::to_array<std::string_view>({"dense", "zero"});
     constexpr std::string_view what = "a method of islands";
-    const bool is_object = place && !place->json->is_string();
-    const std::size_t which =
-        !place ? 0 : as_name(is_object ? kind_of(*place, what, names) : *place, what, names);
-    const bool is_sharded = names[which] == "zero";
-    const Json named = {{"kind", names[which]}};
-    static const std::string no_file;
-    Place inside = place.value_or(Place{nullptr, &no_file, "", nullptr});
-    if (!is_object) inside.json = &named;
-    const ObjectReader read(inside, definition_keys(is_sharded ? "inside-zero" : "inside-dense"));
-    return is_sharded ? read_sharded_inside(read, in, options)
-                      : read_dense_inside(read, in, options);
+    const Place kind = inside.json->is_string() ? inside : kind_of(inside, what, names);
+    return names[as_name(kind, what, names)] == "zero";
+}
+
+AlgorithmChoice read_inside(const Place& inside, const AlgorithmInput& in,
+                            IslandOptions& options) {
+    const bool sharded = is_sharded(inside);
+    const Json named = {{"kind", sharded ? "zero" : "dense"}};
+    Place object = inside;
+    if (inside.json->is_string()) object.json = &named;
+    const ObjectReader read(object, definition_keys(sharded ? "inside-zero" : "inside-dense"));
+    return sharded ? read_sharded_inside(read, in, options) : read_dense_inside(read, in, options);
+}
+
+std::optional<Place> child_of(const Place& algorithm, const char* key) {
+    const auto found = algorithm.json->find(key);
+    if (found == algorithm.json->end()) return std::nullopt;
+    return algorithm.child(key, *found);
 }
 
 // Every device by itself is no island, and has nothing inside.
 void check_no_inside(const Place& algorithm) {
-    const auto found = algorithm.json->find("inside");
-    if (found != algorithm.json->end())
-        algorithm.child("inside", *found)
-            .refuse("is what islands of several devices do: set \"islands\" to \"machine\"");
+    const std::optional<Place> inside = child_of(algorithm, "inside");
+    if (!inside) return;
+    is_sharded(*inside);
+    inside->refuse("is what islands of several devices do: set \"islands\" to \"machine\"");
+}
+
+// Refuses what no reader of an exchange between islands sees.
+void check_outer(const Place& algorithm, const Place& islands, const AlgorithmEntry& entry) {
+    if (const auto reason = reason_against(entry.exchanges, Feature::islands_by_leaders))
+        islands.refuse(fmt::format("does not go with the kind \"{}\": {}", entry.name, *reason));
+    const std::optional<Place> aggregation = child_of(algorithm, "aggregation");
+    if (!aggregation || !aggregation->json->is_object()) return;
+    if (const std::optional<Place> machines = child_of(*aggregation, "machines"))
+        machines->refuse(
+            std::string(*reason_against(Feature::leaders, Feature::islands_by_leaders)));
 }
 
 }  // namespace
 
 std::optional<IslandsChoice> read_islands(const Place& algorithm, const AlgorithmEntry& entry,
                                           const AlgorithmInput& in) {
-    const auto found = algorithm.json->find("islands");
-    if (found == algorithm.json->end()) {
-        check_no_inside(algorithm);
-        return std::nullopt;
-    }
-    const Place place = algorithm.child("islands", *found);
-    const Said words = read_words(place);
+    const std::optional<Place> said = child_of(algorithm, "islands");
+    const Said words = said ? read_words(*said) : Said{};
     if (!words.machines) {
         check_no_inside(algorithm);
         return std::nullopt;
     }
-    if (const auto reason = reason_against(entry.exchanges, Feature::islands_by_leaders))
-        place.refuse(fmt::format("does not go with the kind \"{}\": {}", entry.name, *reason));
+    const Place& place = *said;
+    check_outer(algorithm, place, entry);
     IslandsChoice islands{.options = {.members = by_machine(in)}, .outer = {}, .inside = {}};
     IslandMembers& members = islands.options.members;
     for (const std::vector<int>& island : members)
@@ -181,11 +194,11 @@ std::optional<IslandsChoice> read_islands(const Place& algorithm, const Algorith
             "write \"device\"");
     islands.options.lanes = lanes_of(place, members, words.by);
     islands.outer = outer_input(in, members, islands.options.lanes);
-    const auto inside = algorithm.json->find("inside");
-    islands.inside = read_inside(
-        inside == algorithm.json->end() ? std::nullopt
-                                        : std::optional(algorithm.child("inside", *inside)),
-        inner_input(in, islands.devices), islands.options);
+    static const Json dense = "dense";
+    Place inside = algorithm;
+    inside.json = &dense;
+    islands.inside = read_inside(child_of(algorithm, "inside").value_or(inside),
+                                 inner_input(in, islands.devices), islands.options);
     return islands;
 }
 
@@ -211,7 +224,8 @@ step_form(const IslandsChoice& islands, const AlgorithmChoice& choice) {
     return [outer = choice.model_step, inner = islands.inside.model_step, n,
             lanes = lanes_in_forms(islands), devices = islands.devices](
                const StepModelInput& at, std::int64_t k, double epoch) -> std::optional<Duration> {
-        if (at.network.devices != devices) return std::nullopt;
+        if (at.network.devices != devices || at.network.staging || at.network.sums)
+            return std::nullopt;
         const auto step = inner(among(at, devices), k, epoch);
         if (!step) return std::nullopt;
         StepModelInput between = among(at, n);
@@ -282,7 +296,6 @@ void put_on_islands(const IslandsChoice& islands, AlgorithmChoice& choice) {
     choice.all_reduce.reset();
     choice.names_hierarchy = false;
     choice.could_have_leaders = false;
-    choice.has_rings_of_cards |= inside.has_rings_of_cards;
     choice.sends_at_once = std::max(choice.sends_at_once, inside.sends_at_once);
 }
 

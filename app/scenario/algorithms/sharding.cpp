@@ -26,14 +26,12 @@ void read_sharding(const ObjectReader& read, const AlgorithmInput& in, ZeroOptio
         options.stage = static_cast<int>(as_integer(*p, 1, 3));
     options.reduce = usual_reduce(options.stage);
     if (const auto p = read.optional("reduce")) options.reduce = as_reduce(*p);
-    options.cards = read_rings(read, in);
     if (in.library.method == AllReduce::nccl) options.library = in.library.library;
     if (const auto p = read.optional("prefetch")) {
         options.prefetch = static_cast<int>(as_integer(*p, 0, 1000));
         if (options.stage < 3)
             p->refuse("is for stage 3; stages 1 and 2 gather nothing ahead of a forward pass");
     }
-    choice.has_rings_of_cards = options.cards > 1;
     choice.goes_around = true;
     choice.bucket = Bytes{25 << 20};
     if (const auto p = read.optional("unit")) {

@@ -6,7 +6,7 @@
 
 namespace paceline {
 
-/// Reads "stage", "reduce", "rings", "prefetch" and "unit", and sets what the job needs for them.
+/// Reads "stage", "reduce", "prefetch" and "unit", and sets what the job needs for them.
 void read_sharding(const ObjectReader& read, const AlgorithmInput& in, ZeroOptions& options,
                    AlgorithmChoice& choice);
 
