@@ -55,6 +55,9 @@ const std::vector<Value> codecs{
     {R"({"kind": "scaled-sign", "leave_out": [-1]})", Features(scaled_sign)},
     {R"("natural")", Features(natural)},
     {R"({"kind": "8-bit", "bucket": 10})", Features(eight_bit)},
+    {R"({"kind": "chunked-top-k", "chunk": 3, "kept": 2})", Features(chunked_top_k)},
+    {R"({"kind": "chunked-top-k", "chunk": 3, "kept": 2, "mean": "senders", "error_decay": 0.9})",
+     Features(of_senders)},
     {R"("one-bit-columns")", Features(one_bit_columns)},
     {R"({"kind": "power-sgd", "rank": 1})", Features(power_sgd)},
     {R"({"kind": "dgc", "density": 0.2})", Features(dgc)},
@@ -244,7 +247,8 @@ void check(Toy& toy, Mode mode, const Combination& one, Seen& seen) {
         const bool cannot_leave_out = problem.find("encodes whole models") != std::string::npos &&
                                       shown.find("leave_out") != std::string::npos;
         const bool keeps_no_errors = problem.find("next difference") != std::string::npos &&
-                                     shown.find("error_feedback") != std::string::npos;
+                                     (shown.find("error_feedback") != std::string::npos ||
+                                      shown.find("error_decay") != std::string::npos);
         if (cannot || cannot_leave_out || keeps_no_errors) return;
         CHECK(conflict.has_value());
         if (conflict) CHECK(problem.find(conflict->reason) != std::string::npos);
@@ -377,7 +381,8 @@ TEST_CASE("combinations: codecs that go by tensor train alike in all pieces, ord
     const char* const aggregations[] = {"all-gather", "servers"};
     for (const char* codec :
          {R"("fp16")", R"({"kind": "top-k", "density": 0.2})", R"("sign")", R"("scaled-sign")",
-          R"("8-bit")", R"("one-bit-columns")", R"({"kind": "sign", "majority": true})"}) {
+          R"("8-bit")", R"({"kind": "chunked-top-k", "chunk": 4, "kept": 3})",
+          R"("one-bit-columns")", R"({"kind": "sign", "majority": true})"}) {
         CAPTURE(codec);
         const double whole_loss = loss_of(toy, Json::parse(codec), "all-gather", "whole");
         for (const Value& schedule : schedules) {

@@ -354,6 +354,9 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "zero-one-adam.local_step_clipper") return 1 << whole(0, 3);
     if (place == "codec-qsgd.levels") return whole(1, 200);
     if (place == "codec-qsgd.bucket" || place == "codec-8-bit.bucket") return whole(1, 600);
+    if (place == "codec-chunked-top-k.chunk") return whole(1, 70);
+    if (place == "codec-chunked-top-k.kept") return whole(1, 100);
+    if (place == "codec-chunked-top-k.index_bits") return whole(14, 64);
     if (place == "exchange-schedule.pieces") return text({"whole", "tensors", "1kB", "25MiB"});
     if (place == "leave_out" || place == "inner-muon.leave_out") return left_out();
     if (place == "lattice-exchange.bits") return whole(1, 32);

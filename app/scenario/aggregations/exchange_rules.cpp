@@ -56,6 +56,8 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {scaled_sign, Choice::codec, "scaled-sign"},
     {natural, Choice::codec, "natural"},
     {eight_bit, Choice::codec, "8-bit"},
+    {chunked_top_k, Choice::codec, "chunked-top-k"},
+    {of_senders, Choice::codec, "chunked-top-k, mean of senders"},
     {one_bit_columns, Choice::codec, "one-bit-columns"},
     {power_sgd, Choice::codec, "power-sgd"},
     {dgc, Choice::codec, "dgc"},
@@ -105,7 +107,7 @@ constexpr Features machines(leaders, encoding_leaders, shards);
 constexpr Features exact(none, fp16);
 // What the server or owner of a chunk must decode, because it does not add up.
 constexpr Features gathered(top_k, qsgd, terngrad, sign, majority, scaled_sign, natural, eight_bit,
-                            one_bit_columns);
+                            chunked_top_k, of_senders, one_bit_columns);
 constexpr Features drawn_alike(random_k, random_block);
 constexpr Features all_momenta(momenta, tensor_momenta, local_momenta);
 
@@ -165,7 +167,10 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(shared_terngrad), Features(encoding_leaders),
      "no message of a device is complete before all workers share their scalers: \"inside\" is "
      "\"dense\""},
-    {Features(dgc, one_bit, majority, shared_terngrad), Features(neighbors),
+    {Features(of_senders), Features(two_phase, servers_both),
+     "the owner of a chunk sends one message, which says nothing of who sent an entry: take "
+     "all-gather, or \"mean\": \"all\""},
+    {Features(dgc, one_bit, majority, of_senders, shared_terngrad), Features(neighbors),
      "it needs the messages of all workers"},
     // Transports among themselves.
     {Features(neighbors), Features(encoding_leaders, shards),
@@ -220,11 +225,12 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      codecs.without(exact), rounded_models},
     {Features(pushes, pairs, server_of_models), Features(fp16),
      "messages of half the size are \"wire\": \"fp16\" here"},
-    {Features(differences), Features(power_sgd, dgc, one_bit, majority, shared_terngrad),
+    {Features(differences),
+     Features(power_sgd, dgc, one_bit, majority, of_senders, shared_terngrad),
      "receivers must decode a difference from one message alone: take a compressor, such as "
      "top-k"},
     {Features(server_rounds),
-     drawn_alike.with(Features(power_sgd, dgc, one_bit, majority, shared_terngrad)),
+     drawn_alike.with(Features(power_sgd, dgc, one_bit, majority, of_senders, shared_terngrad)),
      "the server decodes each client's change from one message alone: take a compressor that "
      "draws its own, such as qsgd"},
     // Algorithms and aggregations.

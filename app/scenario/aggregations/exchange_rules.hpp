@@ -65,6 +65,8 @@ enum class Feature : std::uint8_t {
     scaled_sign,
     natural,
     eight_bit,
+    chunked_top_k,
+    of_senders,  // chunked top-k, and the aggregate is the mean over the senders of an entry
     one_bit_columns,
     power_sgd,
     dgc,

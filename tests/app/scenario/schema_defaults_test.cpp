@@ -502,6 +502,15 @@ std::vector<Case> cases_of_codec(const std::string& kind) {
         scenario["algorithm"] = {{"kind", "sgd"}, {"codec", {{"kind", kind}}}};
         if (kind == "dgc") scenario["algorithm"]["codec"]["density"] = 0.1;
         cases.push_back({scenario, Json::json_pointer("/algorithm/codec")});
+        if (scenario_schema()
+                .at("definitions")
+                .at("codec-" + kind)
+                .at("properties")
+                .contains("error_decay")) {
+            Json with_errors = scenario;
+            with_errors["algorithm"]["codec"]["error_feedback"] = true;
+            cases.push_back({with_errors, Json::json_pointer("/algorithm/codec")});
+        }
         if (kind != "dgc" || scenario.at("workload").contains("profile")) continue;
         scenario["optimizer"]["weight_decay"] = 0.1;
         cases.push_back({scenario, Json::json_pointer("/algorithm/codec")});
