@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/coders/mean_of_senders.hpp"
 #include "algorithms/compression/chunked_dct.hpp"
 #include "algorithms/compression/tensor_chunks.hpp"
-#include "algorithms/coders/mean_of_senders.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {

@@ -16,8 +16,8 @@
 //   bits of a tensor of c chunks:   c min(k, entries) (index_bits + value_bits) + 32 (B + 1)
 //
 // without the last term if values are sent as they are. Biased, to be used with error feedback, and
-// scale-free: C(c x) = c C(x) for c > 0. Positions within a chunk take ceil(log2 s^2) bits, whatever
-// the chunk. Passes: five to encode, as top-k; one to decode.
+// scale-free: C(c x) = c C(x) for c > 0. Positions within a chunk take ceil(log2 s^2) bits,
+// whatever the chunk. Passes: five to encode, as top-k; one to decode.
 //
 // Source: released code, tplr-ai/CCLoco src/tplr/ccloco.py @c01a785 (k 32, 256 bins, positions of
 // 64 bits) and one-covenant/templar src/tplr/compress.py @142666f (k 64, 4 bins, positions of 12

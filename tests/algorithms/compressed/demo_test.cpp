@@ -12,9 +12,9 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/compressed/sign_sgd.hpp"
-#include "algorithms/compression/tensor_chunks.hpp"
 #include "algorithms/compression/compressor.hpp"
 #include "algorithms/compression/signs.hpp"
+#include "algorithms/compression/tensor_chunks.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/runtime/replicated_run.hpp"
 

@@ -54,8 +54,9 @@ TEST_CASE("chunked top-k, property: sums of a tensor stay, values are few, and i
         CHECK(std::set<double>(q.begin(), q.end()).size() <= (1U << options.value_bits) + 1U);
         const double scale = std::ldexp(1.0, static_cast<int>(seed % 60) - 30);
         CHECK(sent(options, scale * x, tensor) == scale * q);
-        CHECK((x - kept).squaredNorm() <=
-              (1 - static_cast<double>((kept.array() != 0).count()) / x.size()) * x.squaredNorm());
+        CHECK((x - kept).squaredNorm() <= (1 - static_cast<double>((kept.array() != 0).count()) /
+                                                   static_cast<double>(x.size())) *
+                                              x.squaredNorm());
     }
 }
 
