@@ -345,6 +345,40 @@ TEST_CASE("combinations: of every other algorithm many run or are refused") {
     }
 }
 
+// The outer step as five choices: what is in the table of docs/combinations.md.
+TEST_CASE("combinations: of outer steps all five choices run together, or are refused by name") {
+    Seen seen;
+    Toy toy(Mode::values, true);
+    std::size_t number = 0;
+    for (const char* kind : {"diloco", "streaming-diloco", "sparseloco"})
+        for (const char* inner : {"adamw", "lamb", "muon", "sgd"})
+            for (const char* outer : {"none", "sgd", "nesterov", "adam"})
+                for (const Value& codec : codecs) {
+                    if (number++ % slowness != 0) continue;
+                    Json one{{"kind", kind}, {"period", 2}, {"inner", inner}, {"outer", outer}};
+                    one["codec"] = Json::parse(codec.json);
+                    if (std::string(outer) != "none") one["outer_learning_rate"] = 0.5;
+                    if (std::string(kind) == "streaming-diloco")
+                        one.update({{"fragments", 1}, {"delay", number % 2}});
+                    check(toy, Mode::values,
+                          {one, codec.features.with(Features(entry_named(kind).exchanges))}, seen);
+                }
+    for (const char* inner : {"adamw", "lamb", "muon", "sgd"})
+        for (const char* mixing : {"random-matching", "ring", "complete", "one-peer-exponential"})
+            for (const Value& codec : codecs)
+                if (number++ % slowness == 0)
+                    check(toy, Mode::values,
+                          {Json{{"kind", "noloco"},
+                                {"period", 2},
+                                {"inner", inner},
+                                {"mixing", {{"kind", mixing}}},
+                                {"codec", Json::parse(codec.json)}},
+                           codec.features.with(Features(neighbor_blocks, neighbors, flat))},
+                          seen);
+    CHECK(static_cast<std::size_t>(seen.run) * slowness > 700U);
+    CHECK(static_cast<std::size_t>(seen.refused) * slowness > 300U);
+}
+
 // The loss after a few steps of synchronous SGD.
 double loss_of(Toy& toy, const Json& codec, const Json& aggregation, const Json& schedule) {
     const Scenario scenario = toy.read(

@@ -36,6 +36,7 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {sharded, Choice::algorithm, "shards"},
     {global_top_k, Choice::algorithm, "a global top-k"},
     {neighbor_models, Choice::algorithm, "models of neighbors"},
+    {neighbor_blocks, Choice::algorithm, "blocks of neighbors"},
     {differences, Choice::algorithm, "compressed differences of models"},
     {pushes, Choice::algorithm, "push-sum"},
     {pairs, Choice::algorithm, "models of pairs"},
@@ -221,7 +222,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "an outer gradient needs sizes: take scaled-sign, qsgd or natural"},
     {all_momenta, Features(sign, majority),
      "a mean momentum needs sizes: take one-bit, 8-bit or scaled-sign"},
-    {Features(models, shares, neighbor_models, pushes, pairs, server_of_models),
+    {Features(models, shares, neighbor_models, neighbor_blocks, pushes, pairs, server_of_models),
      codecs.without(exact), rounded_models},
     {Features(pushes, pairs, server_of_models), Features(fp16),
      "messages of half the size are \"wire\": \"fp16\" here"},
@@ -240,7 +241,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      Features(neighbors), one_model},
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, models, outer_gradients, fragments, shares, components,
-              neighbor_models, differences, pushes)
+              neighbor_models, neighbor_blocks, differences, pushes)
          .with(all_momenta),
      Features(own_messages), "its messages are those of an aggregation"},
     {Features(dropping_step), Features(all_reduce, two_phase).with(servers).with(machines),
@@ -252,7 +253,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(components),
      aggregations.without(Features(all_gather, neighbors, own_messages)).with(machines),
      "frequencies that nobody else sent do not add up: all-gather, flat"},
-    {Features(neighbor_models, differences, pushes),
+    {Features(neighbor_models, neighbor_blocks, differences, pushes),
      aggregations.without(Features(neighbors, own_messages)),
      "workers average with neighbors, by \"neighbors\" alone; \"local-sgd\" and \"sgd\" take the "
      "mean of all"},
@@ -286,6 +287,8 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "what is exchanged at a time is one piece; leave \"schedule\" out, or \"whole\""},
     {Features(models), Features(beside_backward, into_forward, priority),
      "models are averaged between blocks of steps: \"begin\" is \"after-backward\""},
+    {Features(neighbor_blocks), Features(beside_backward, into_forward, priority),
+     "blocks are averaged when they have ended: \"begin\" is \"after-backward\""},
     {Features(neighbor_models, differences), Features(into_forward, priority),
      "all pieces of a model are averaged before the next step begins, in order"},
     {Features(pushes), schedules.without(Features(whole, after_backward, fifo)), whole_models},
