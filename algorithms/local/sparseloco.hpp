@@ -26,7 +26,8 @@
 // without momentum; with eta = 1 in addition it is local Adam.
 //
 // Sources: Sarfi, Therien, Lidin, Belilovsky, "Communication Efficient LLM Pre-training with
-// SparseLoCo", 2025 (arXiv 2508.15706; its abstract and reviews could be read); the rule and the
+// SparseLoCo", 2025 (arXiv 2508.15706; its abstract and reviews could be read, which write D as the
+// mean over all; the released codes have the mean over senders); the rule and the
 // defaults are those of one-covenant/templar, src/tplr/neurons.py and hparams/hparams.json @142666f
 // (H 30, beta 0.95, k 64, 4 bins), eta 1 as its run of 72B parameters began (from reviews of arXiv
 // 2603.08163; 0.4 in that file). templar also scales down messages whose norm is above the median
