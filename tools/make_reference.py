@@ -72,6 +72,7 @@ SECTIONS = [
         ("fabric", ["cluster.fabric"]),
         ("other_links", ["cluster.fabric.other_links[]"]),
         ("cable", ["cluster.fabric.cables[]"]),
+        ("region", ["cluster.fabric.regions[]"]),
     ]),
     ("Links", [("links.md", "jitter, loss, presets"), ("models.md#link-presets", "where the presets come from")], [
         ("link", ["cluster.fabric.link", "cluster.bus.link", "and every other key named link, uplink, bottleneck, backhaul or server_link"]),
@@ -80,6 +81,10 @@ SECTIONS = [
     ("Links that change", [("links.md#links-that-change-clusteraccess", "traces, outages and their laws")], [
         ("access", ["cluster.access[]"]),
         ("outage", ["cluster.access[].schedule[]"]),
+    ]),
+    ("Levels above the machine", [("how-to/two-regions.md", "two regions"),
+                                  ("models.md#other-fabrics", "levels of fabrics")], [
+        ("site", ["cluster.sites[]"]),
     ]),
     ("Classes of nodes", [("how-to/two-old-gpus.md", "two old GPUs and two new ones"),
                           ("models.md#classes-of-nodes", "definitions")], [

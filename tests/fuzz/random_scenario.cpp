@@ -135,6 +135,7 @@ class Generator {
     std::string any_algorithm();
     Json fabric();
     Json graph();
+    Json regions();
     void add_cables_between_nodes(Json& graph);
     Json dims();
     Json link();
@@ -166,6 +167,7 @@ class Generator {
     void skip_steps(Json& made);
     void mend_money(Json& made);
     Json node_class(const Json& made);
+    Json sites();
     void add_classes(Json& made);
     void compare(Json& made);
     Json access();
@@ -388,7 +390,8 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
         if (key == "placement") return !placement_.is_null();
         if (key == "background") return fabric_nodes_ > 1;
     }
-    if (place == "link" && key == "bandwidth_up") return one_of(fabric_kind_, {"star", "cell"});
+    if (place == "link" && key == "bandwidth_up")
+        return one_of(fabric_kind_, {"star", "cell", "regions"});
     if (key == "nesterov" || key == "clip")
         return traits_of(algorithm_kind_).supports_nesterov_and_clipping;
     if (key == "rings") return per_node_ > 1;
@@ -682,7 +685,40 @@ Json Generator::nodes_list(int nodes) {
 
 Json Generator::fabric() {
     fabric_kind_ = !of_network_ && chance(0.45) ? "star" : pick(kinds_of("fabric"));
-    return fabric_kind_ == "graph" ? graph() : object(fabric_kind_, definition(fabric_kind_));
+    if (fabric_kind_ == "graph") return graph();
+    if (fabric_kind_ == "regions") return regions();
+    return object(fabric_kind_, definition(fabric_kind_));
+}
+
+// Regions of any sizes, with one value for all pairs or a matrix.
+Json Generator::regions() {
+    const int count = whole(1, std::min(fabric_nodes_, 4));
+    const auto of_pairs = [&](auto draw) {
+        if (chance(0.4)) return Json(draw());
+        Json rows = Json::array();
+        for (int from = 0; from < count; ++from) {
+            rows.push_back(Json::array());
+            for (int to = 0; to < count; ++to)
+                rows.back().push_back(from == to ? Json() : Json(draw()));
+        }
+        return rows;
+    };
+    Json made{{"kind", "regions"}, {"regions", Json::array()}};
+    made["bandwidth"] = of_pairs([&] { return text({"20Mbps", "0.5Gbps", "1Gbps"}); });
+    made["latency"] = of_pairs([&] { return text({"1ms", "15ms", "0s"}); });
+    if (maybe()) made["loss"] = of_pairs([&] { return pick({0, 1e-4, 0.01}); });
+    if (maybe()) made["overhead"] = duration();
+    int left = fabric_nodes_;
+    for (int i = count; i > 0; --i) {
+        Json one{{"name", fmt::format("r{}", i)}};
+        const int nodes = i == 1 ? left : whole(1, left - i + 1);
+        if (i > 1 || maybe()) one["nodes"] = nodes;
+        if (maybe()) one["link"] = link();
+        left -= nodes;
+        made["regions"].push_back(one);
+    }
+    made["link"] = link();
+    return made;
 }
 
 // A tree of switches with nodes attached, and some additional cables.
@@ -736,7 +772,7 @@ Json Generator::dims() {
 
 Json Generator::link() {
     static const Names symmetric = symmetric_presets();
-    const bool any_preset = one_of(fabric_kind_, {"star", "cell"});
+    const bool any_preset = one_of(fabric_kind_, {"star", "cell", "regions"});
     Json made = object("link", definition("link"));
     if (of_network_) need("link", made, {"latency"});
     if (made.contains("preset") && !any_preset) made["preset"] = pick(symmetric);
@@ -1218,6 +1254,22 @@ Json Generator::node_class(const Json& made) {
     return one;
 }
 
+// One or two levels above the machine: groups of neighbors, or of nodes that are dealt out.
+Json Generator::sites() {
+    const int size = whole(1, 3);
+    const int fine = (fabric_nodes_ - 1) / size + 1;
+    const int coarse = whole(1, std::min(fine, 3));
+    Json groups = Json::array();
+    for (int i = 0; i < coarse; ++i) groups.push_back(Json::array());
+    for (int node = 0; node < fabric_nodes_; ++node)
+        groups[static_cast<std::size_t>(node / size % coarse)].push_back(node);
+    const Json above{{"level", "site"}, {"groups", groups}};
+    if (chance(0.3)) return Json::array({above});
+    Json levels = Json::array({Json{{"level", "rack"}, {"size", size}}});
+    if (chance(0.6)) levels.push_back(above);
+    return levels;
+}
+
 // Nodes that differ from the others, and batches by speed.
 void Generator::add_classes(Json& made) {
     Json& cluster = made["cluster"];
@@ -1250,7 +1302,7 @@ Json Generator::scenario() {
     Json described = definition("cluster");
     described.update(Json(described.at("anyOf").back()));  // the one without a testbed
     described.erase("anyOf");
-    for (const char* key : {"testbed", "classes"}) described.at("properties").erase(key);
+    for (const char* key : {"testbed", "classes", "sites"}) described.at("properties").erase(key);
     Json cluster = object("cluster", described);
     if (of_network_) disturb(cluster);
     if (!placement_.is_null() && !cluster.contains("devices")) cluster["placement"] = placement_;
@@ -1298,6 +1350,7 @@ Json Generator::scenario() {
     if (!cluster.contains("failures")) skip_steps(made);
     compare(made);
     if (chance(of_network_ ? 0.2 : 0.3 * richness_)) add_classes(made);
+    if (maybe()) made["cluster"]["sites"] = sites();
     return made;
 }
 
@@ -1377,7 +1430,7 @@ Json random_scenario(std::uint64_t seed, Emphasis emphasis) {
 }
 
 bool has_access_links(std::string_view fabric) {
-    return one_of(fabric, {"star", "cell", "leaf-spine", "fat-tree", "dumbbell"});
+    return one_of(fabric, {"star", "cell", "leaf-spine", "fat-tree", "dumbbell", "regions"});
 }
 
 Json random_fabric(int nodes, std::uint64_t seed) {

@@ -5,6 +5,8 @@
 
 #include "app/json/object_reader.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
+#include "sim/engine/levels.hpp"
+#include "sim/engine/machine_sizes.hpp"
 
 namespace paceline {
 
@@ -16,6 +18,8 @@ struct WorkerShape {
     int cards = 1;               // network cards of a machine
     std::optional<Nccl> nccl{};  // what NCCL would know of them, where a library is read
     bool uneven = false;         // machines differ in what they hold
+    Levels levels{};             // of the machines
+    MachineSizes sizes{};        // the machine of each worker
 
     /// Returns the devices of each machine; 0 where machines differ.
     [[nodiscard]] int devices_of_machines() const { return uneven ? 0 : devices_per_node; }

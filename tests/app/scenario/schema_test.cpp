@@ -25,13 +25,15 @@
 #include "app/scenario/cluster/buses.hpp"
 #include "app/scenario/cluster/cluster_choice.hpp"
 #include "app/scenario/cluster/fabrics.hpp"
-#include "app/scenario/cluster/graph_wires.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/link_jitter.hpp"
 #include "app/scenario/cluster/links.hpp"
 #include "app/scenario/cluster/node_classes.hpp"
 #include "app/scenario/cluster/node_list.hpp"
 #include "app/scenario/cluster/other_links.hpp"
+#include "app/scenario/cluster/sites.hpp"
+#include "app/scenario/cluster/wires/graph_wires.hpp"
+#include "app/scenario/cluster/wires/region_wires.hpp"
 #include "app/scenario/mixings/mixings.hpp"
 #include "app/scenario/money.hpp"
 #include "app/scenario/scenario.hpp"
@@ -263,12 +265,14 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(stop_keys()) == properties("stop"));
     CHECK(as_set(link_keys()) == properties("link"));
     CHECK(as_set(cable_keys()) == properties("cable"));
+    CHECK(as_set(region_keys()) == properties("region"));
     CHECK(as_set(other_links_keys()) == properties("other_links"));
     CHECK(as_set(node_range_keys()) == properties("node_range"));
     CHECK(as_set(price_keys()) == properties("price"));
     CHECK(as_set(power_keys()) == properties("power"));
     CHECK(as_set(other_job_keys()) == properties("other_job"));
     CHECK(as_set(node_class_keys()) == properties("node-class"));
+    CHECK(as_set(site_keys()) == properties("site"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(library_keys()) == properties("library"));
@@ -547,7 +551,7 @@ TEST_CASE("schema: a path that no scenario can have is told with the nearest kno
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
           "devices_per_node, nics, bus, fabric, transport, library, stragglers, speeds, "
-          "compute_jitter, classes, "
+          "compute_jitter, classes, sites, "
           "failures, "
           "placement, background, access, testbed");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==
