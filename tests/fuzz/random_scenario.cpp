@@ -20,6 +20,7 @@
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/cluster/sites.hpp"
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/profiles.hpp"
 #include "sim/engine/random.hpp"
@@ -168,6 +169,7 @@ class Generator {
     void mend_money(Json& made);
     Json node_class(const Json& made);
     Json sites();
+    Json exchange_levels();
     void add_classes(Json& made);
     void compare(Json& made);
     Json access();
@@ -190,6 +192,7 @@ class Generator {
     Json placement_;  // null: none
     std::string fabric_kind_;
     std::string algorithm_kind_;
+    Json sites_;  // null: none
     bool trains_ = false;
     bool of_classes_ = false;  // whether classes are predicted
     bool has_nccl_ = false;    // its library chooses by size
@@ -303,6 +306,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "node_list") return nodes_list(nodes_);
     if (place == "mixing") return mixing();
     if (place == "all_reduce") return all_reduce();
+    if (place == "levels") return exchange_levels();
     if (place == "library_all_reduce") return all_reduce_of_library();
     if (place == "algorithm") return algorithm();
     if (place == "cluster.nodes") return fabric_nodes_;
@@ -586,7 +590,14 @@ bool Generator::is_read(const Json& made) const {
     static const std::string nowhere;
     try {
         const AllReducePlan library = has_nccl_ ? AllReduce::nccl : AllReduce::ring;
-        (void)read_algorithm({&made, &nowhere, "algorithm"}, {{workers_, per_node_, library}, {}});
+        AlgorithmInput in{{workers_, per_node_, library}, {}};
+        in.sizes = MachineSizes(per_node_);
+        std::vector<Level> levels;
+        if (!sites_.is_null())
+            levels = read_sites({&sites_, &nowhere, "cluster.sites"}, fabric_nodes_, {});
+        std::vector<int> places(placement_.begin(), placement_.end());
+        in.levels = levels_of_job(nodes_, {}, levels, places);
+        (void)read_algorithm({&made, &nowhere, "algorithm"}, in);
         return true;
     } catch (const ConfigError&) {
         return false;
@@ -1270,6 +1281,20 @@ Json Generator::sites() {
     return levels;
 }
 
+// The machine, the levels of the sites, or both. It may be refused: shards need groups of one size.
+Json Generator::exchange_levels() {
+    Json levels = Json::array();
+    const auto add = [&](const Json& level) {
+        if (levels.empty() || chance(0.6))
+            levels.push_back(Json{{"level", level}, {"by", text({"leaders", "shards"})}});
+    };
+    if (per_node_ > 1 && chance(0.7)) add("machine");
+    if (!sites_.is_null())
+        for (const Json& one : sites_) add(one.at("level"));
+    if (levels.empty()) add("machine");
+    return levels.size() == 1 && chance(0.5) ? levels.front() : levels;
+}
+
 // Nodes that differ from the others, and batches by speed.
 void Generator::add_classes(Json& made) {
     Json& cluster = made["cluster"];
@@ -1304,6 +1329,7 @@ Json Generator::scenario() {
     described.erase("anyOf");
     for (const char* key : {"testbed", "classes", "sites"}) described.at("properties").erase(key);
     Json cluster = object("cluster", described);
+    if (chance(0.4)) cluster["sites"] = sites_ = sites();
     if (of_network_) disturb(cluster);
     if (!placement_.is_null() && !cluster.contains("devices")) cluster["placement"] = placement_;
     cluster.erase("devices");
@@ -1350,7 +1376,6 @@ Json Generator::scenario() {
     if (!cluster.contains("failures")) skip_steps(made);
     compare(made);
     if (chance(of_network_ ? 0.2 : 0.3 * richness_)) add_classes(made);
-    if (maybe()) made["cluster"]["sites"] = sites();
     return made;
 }
 

@@ -16,6 +16,7 @@
 #include "app/host/files.hpp"
 #include "app/json/names.hpp"
 #include "app/scenario/aggregations/exchange_choice.hpp"
+#include "app/scenario/aggregations/exchange_levels.hpp"
 #include "app/scenario/aggregations/measured_coding.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
@@ -273,6 +274,7 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(other_job_keys()) == properties("other_job"));
     CHECK(as_set(node_class_keys()) == properties("node-class"));
     CHECK(as_set(site_keys()) == properties("site"));
+    CHECK(as_set(exchange_level_keys()) == properties("exchange-level"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(library_keys()) == properties("library"));
