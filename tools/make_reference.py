@@ -47,7 +47,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 # Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection", "coding_step",
           "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
-          "swarm-exchange", "inner-optimizer", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
+          "swarm-exchange", "inner-optimizer", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "levels", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels", "rings",
           "library_choice", "edges", "gradient-time"}
 
@@ -139,9 +139,11 @@ SECTIONS = [
         ("measured-coding", ["algorithm.codec.coding"]),
         ("coding-time", ["algorithm.codec.coding.encode", "algorithm.codec.coding.decode"]),
         ("aggregation-kinds", ["algorithm.aggregation"]),
+        ("exchange-level", ["algorithm.aggregation.levels", "algorithm.aggregation.levels[]"]),
         ("exchange-schedule", ["algorithm.schedule"]),
         ("all_reduce", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("parameter-server", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
+        ("hierarchical", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("ring-all-reduce", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("pipelined-ring", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("double-tree", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),

@@ -307,6 +307,13 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "mixing") return mixing();
     if (place == "all_reduce") return all_reduce();
     if (place == "levels") return exchange_levels();
+    if (place == "hierarchical.levels") {
+        Json names = Json::array();
+        const Json levels = exchange_levels();
+        if (levels.is_object()) return Json::array({levels.at("level")});
+        for (const Json& level : levels) names.push_back(level.at("level"));
+        return names;
+    }
     if (place == "library_all_reduce") return all_reduce_of_library();
     if (place == "algorithm") return algorithm();
     if (place == "cluster.nodes") return fabric_nodes_;
@@ -596,6 +603,10 @@ bool Generator::is_read(const Json& made) const {
         if (!sites_.is_null())
             levels = read_sites({&sites_, &nowhere, "cluster.sites"}, fabric_nodes_, {});
         std::vector<int> places(placement_.begin(), placement_.end());
+        if (std::ssize(places) != nodes_) {  // all nodes, or another job's
+            places.resize(static_cast<std::size_t>(nodes_));
+            std::iota(places.begin(), places.end(), 0);
+        }
         in.levels = levels_of_job(nodes_, {}, levels, places);
         (void)read_algorithm({&made, &nowhere, "algorithm"}, in);
         return true;
@@ -910,6 +921,8 @@ Json Generator::all_reduce() {
     if (chance(0.25)) return object("parameter-server", definition("parameter-server"));
     if (chance(0.15)) return object("pipelined-ring", definition("pipelined-ring"));
     if (chance(0.15)) return object("double-tree", definition("double-tree"));
+    if (workers_ % per_node_ == 0 && chance(0.1))
+        return object("hierarchical", definition("hierarchical"));
     if (chance(0.1)) return object("ring-all-reduce", definition("ring-all-reduce"));
     Names names{"ring", "recursive-doubling", "halving-doubling", "tree", "automatic"};
     if (workers_ % per_node_ == 0) names.emplace_back("hierarchical");

@@ -192,7 +192,9 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
                                                        {},
                                                        cluster.cards(),
                                                        cluster.as_nccl_sees_it(seed),
-                                                       !cluster.uneven.empty()});
+                                                       !cluster.uneven.empty(),
+                                                       cluster.levels(),
+                                                       cluster.sizes});
         cluster.library = chosen.library;
         cluster.library_all_reduce = chosen.all_reduce;
     }

@@ -110,6 +110,11 @@ const std::vector<Stage> stages{
     {"region", "/cluster/fabric/regions/0",
      R"({"cluster": {"fabric": {"kind": "regions", "regions": [{"name": "all"}], "bandwidth": "1Gbps",
          "latency": "1ms"}}})"},
+    {"hierarchical", "/algorithm/aggregation/plan",
+     R"({"cluster": {"nodes": 4, "devices_per_node": 2, "sites": [{"level": "rack", "size": 2}],
+         "bus": {"kind": "switched", "link": {"bandwidth": "2Gbps"}}},
+         "workload": {"step_time": null, "gradient_time": "1ms"},
+         "algorithm": {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": {"kind": "hierarchical"}}}})"},
     {"site", "/cluster/sites/0", R"({"cluster": {"sites": [{"level": "rack", "size": 2}]}})"},
     {"link", "/cluster/fabric/link", R"({})"},
     {"workload", "/workload", R"({})"},
@@ -571,6 +576,7 @@ const std::set<std::string> not_felt{
     "graph.switches",            // a switch that no cable names changes nothing
     "access-trace.format",       // no file is of two formats
     "cluster.devices_per_node",  // another number needs a bus, which excludes the default
+    "hierarchical.levels",       // other names depend on the cluster
     "aggregation-sparse-all-reduce.inside",  // its one codec travels dense inside machines
 };
 

@@ -183,6 +183,52 @@ TEST_CASE("exchange levels: leaders of leaders take the time of both levels insi
                                ring_all_reduce_time(2, size, star));
 }
 
+// Levels whose groups have the given numbers of members, over workers in any order.
+std::vector<std::vector<int>> even_levels(const std::vector<int>& sizes, int groups, Draw& draw) {
+    int workers = groups;
+    for (const int size : sizes) workers *= size;
+    std::vector<int> who(static_cast<std::size_t>(workers));
+    for (int i = 0; i < workers; ++i) who[static_cast<std::size_t>(i)] = i;
+    for (std::size_t i = who.size(); i > 1; --i)
+        std::swap(who[i - 1], who[static_cast<std::size_t>(draw(0, static_cast<int>(i) - 1))]);
+    std::vector<std::vector<int>> levels;
+    int together = 1;
+    for (const int size : sizes) {
+        together *= size;
+        levels.emplace_back(who.size());
+        for (std::size_t i = 0; i < who.size(); ++i)
+            levels.back()[static_cast<std::size_t>(who[i])] = static_cast<int>(i) / together;
+    }
+    return levels;
+}
+
+TEST_CASE("exchange levels, property: a hierarchy takes the time and the messages of its form") {
+    for (unsigned seed = 0; seed < 30; ++seed) {
+        CAPTURE(seed);
+        Draw draw(seed);
+        std::vector<int> sizes;
+        for (int i = draw(1, 3); i > 0; --i) sizes.push_back(draw(2, 3));
+        const auto group_of = even_levels(sizes, draw(2, 3), draw);
+        const WorkerShape shape = shape_of(group_of);
+        std::string names;
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            names += fmt::format(R"({}"l{}")", i > 0 ? ", " : "", i);
+        const ExchangeOptions options =
+            read(fmt::format(R"({{"kind": "all-reduce", "plan": {{"kind": "hierarchical",
+                 "levels": [{}]}}}})",
+                             names),
+                 shape);
+        const LayoutPtr layout = make_layout({{"weight", {3 * 3 * 3 * 3 * 16}}});
+
+        LevelsRun run(shape.workers, options, timing_job(layout, 1));
+
+        const StepModelInput in = on_star(shape.workers, idle_star(link), step_of_tests, layout);
+        CHECK(run.elapsed() == exchange_step_time(options, 0, in).value());
+        CHECK(static_cast<std::int64_t>(run.network.messages_delivered()) ==
+              exchange_messages(options, in));
+    }
+}
+
 TEST_CASE("exchange levels: the machine alone is what \"machines\" says") {
     WorkerShape shape{.workers = 6, .devices_per_node = 2};
     shape.levels = Levels(3, {});
