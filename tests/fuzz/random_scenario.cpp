@@ -307,6 +307,14 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "mixing") return mixing();
     if (place == "all_reduce") return all_reduce();
     if (place == "levels") return exchange_levels();
+    if (place == "exchange-level") {
+        const Json levels = exchange_levels();
+        return levels.is_array() ? levels.front() : levels;
+    }
+    if (place == "zero.shards") {
+        if (!sites_.is_null() && chance(0.4)) return sites_.front().at("level");
+        return text({"all", "machine"});
+    }
     if (place == "hierarchical.levels") {
         Json names = Json::array();
         const Json levels = exchange_levels();
@@ -654,7 +662,7 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
             made.erase("average");
         if (base == "all-reduce" && made.value("buffers", "") == "average") made.erase("buffers");
     }
-    if (kind == "zero" && made.value("shards", "all") == "machine") made.erase("rings");
+    if (kind == "zero" && made.value("shards", "all") != "all") made.erase("rings");
     if (kind == "fedopt") {
         const auto rule = made.value("rule", "adam");
         if (rule == "adagrad" || rule == "momentum") made.erase("beta2");

@@ -224,8 +224,10 @@ AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape&
     choice.plan.kind = aggregation_of(choice.kind);
     const ObjectReader read(place, aggregation_keys(as_string(kind)));
     read_machines(read, shape, choice.plan);
-    if (choice.kind != AggregationKind::neighbors) {
-        read.not_both("machines", "levels");
+    read.not_both("machines", "levels");
+    if (choice.kind == AggregationKind::neighbors) {
+        if (const auto p = read.optional("levels")) read_level_of_neighbors(*p, shape, choice.plan);
+    } else {
         if (const auto p = read.optional("levels")) read_exchange_levels(*p, shape, choice.plan);
         read_inside(read, choice.plan);
     }

@@ -55,6 +55,12 @@ Keys exchange_level_keys() {
     return level_key_table;
 }
 
+void read_level_of_neighbors(const Place& place, const WorkerShape& shape, AggregationPlan& plan) {
+    const ObjectReader read(place, level_key_table);
+    plan.devices = read_block_level(read.required("level", "such as \"machine\""), shape);
+    plan.machines = as_choice(read.required("by", "\"leaders\""), "a way by a level", ways);
+}
+
 void read_exchange_levels(const Place& place, const WorkerShape& shape, AggregationPlan& plan) {
     const bool is_list = place.json->is_array();
     if (is_list && (place.json->empty() || place.json->size() > most_levels))

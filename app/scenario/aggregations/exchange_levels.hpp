@@ -15,6 +15,10 @@ namespace paceline {
 
 Keys exchange_level_keys();
 
+/// Sets what a plan of exchanges with neighbors says about machines: the groups of one level take
+/// their place. Throws ConfigError.
+void read_level_of_neighbors(const Place& place, const WorkerShape& shape, AggregationPlan& plan);
+
 /// Sets what a plan says about machines and levels. Throws ConfigError.
 void read_exchange_levels(const Place& place, const WorkerShape& shape, AggregationPlan& plan);
 

@@ -66,6 +66,20 @@ std::vector<WorkerLevel> read_worker_levels(std::span<const Place> names,
     return levels;
 }
 
+int read_block_level(const Place& name, const WorkerShape& shape) {
+    const WorkerLevel level = read_worker_levels(std::span(&name, 1), shape).front();
+    const int size = level.members.front();
+    for (std::size_t worker = 0; worker < level.group_of.size(); ++worker)
+        if (level.group_of[worker] != static_cast<int>(worker) / size)
+            name.refuse(
+                "has groups that differ in size, or whose nodes do not follow one another; here "
+                "all are alike");
+    if (shape.workers % size != 0)
+        name.refuse(fmt::format("has groups that differ in size: {} workers are no groups of {}",
+                                shape.workers, size));
+    return size;
+}
+
 std::vector<int> members_of(const std::vector<int>& group_of, int groups,
                             const WorkerLevel* below) {
     std::vector<int> members(static_cast<std::size_t>(groups));

@@ -47,6 +47,10 @@ struct WorkerLevel {
 /// one does not lie within the next.
 std::vector<WorkerLevel> read_worker_levels(std::span<const Place> names, const WorkerShape& shape);
 
+/// Returns how many workers each group of a level has. Throws ConfigError unless all groups have
+/// equally many, in the order of their ranks.
+int read_block_level(const Place& name, const WorkerShape& shape);
+
 /// Returns how many workers the groups of a level have, or with a level below, how many of its
 /// groups.
 std::vector<int> members_of(const std::vector<int>& group_of, int groups, const WorkerLevel* below);

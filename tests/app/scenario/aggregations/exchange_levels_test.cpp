@@ -229,6 +229,20 @@ TEST_CASE("exchange levels, property: a hierarchy takes the time and the message
     }
 }
 
+TEST_CASE("exchange levels: neighbors are groups of one size whose workers follow one another") {
+    const auto plan_by = [](const std::vector<int>& group_of) {
+        return read(R"({"kind": "neighbors", "levels": {"level": "l0", "by": "leaders"}})",
+                    shape_of({group_of}))
+            .aggregation;
+    };
+
+    CHECK(plan_by({0, 0, 0, 1, 1, 1}).machines == ByMachine::leaders);
+    CHECK(plan_by({0, 0, 0, 1, 1, 1}).devices == 3);
+    CHECK_THROWS_AS(plan_by({0, 0, 1, 1, 1, 1}), ConfigError);
+    CHECK_THROWS_AS(plan_by({0, 0, 0, 1, 1}), ConfigError);
+    CHECK_THROWS_AS(plan_by({0, 1, 0, 1, 0, 1}), ConfigError);
+}
+
 TEST_CASE("exchange levels: the machine alone is what \"machines\" says") {
     WorkerShape shape{.workers = 6, .devices_per_node = 2};
     shape.levels = Levels(3, {});
