@@ -6,7 +6,7 @@
 // another if no group of it has machines in two groups of the other.
 //
 // A level knows machines, not devices: groups_of_devices() has the devices of its groups. Nothing
-// here has a unit, and errors of users are refused before (app/scenario/cluster/sites.hpp).
+// here has a unit, and errors of users are refused before (app/scenario/nodes/sites.hpp).
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace paceline {
 
 class Level {
   public:
-    /// Requires that the machines of all groups are 0 .. n-1, each once, and that no group is empty.
+    /// Requires that the machines of all groups are 0 .. n-1, each once, and no group is empty.
     Level(std::string name, std::vector<std::vector<int>> groups);
     /// Puts together the machines for which `group_of` returns the same number. Groups are in the
     /// order of these numbers, without those that no machine has. Requires machines >= 1.

@@ -20,7 +20,7 @@
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/sites.hpp"
+#include "app/scenario/nodes/sites.hpp"
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/profiles.hpp"
 #include "sim/engine/random.hpp"

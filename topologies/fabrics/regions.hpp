@@ -5,13 +5,13 @@
 //      1 -- east ==pipe east->west==> west -- 4    a bandwidth and a latency of its own: what is
 //      2 --'    <==pipe west->east==  '-- ..       measured between two regions
 //
-// Hosts fill the regions in order. Cables: 0 .. hosts-1 from host i to its region; then one for each
-// pair of regions i < j, from i to j, in the order of
+// Hosts fill the regions in order. Cables: 0 .. hosts-1 from host i to its region; then one for
+// each pair of regions i < j, from i to j, in the order of
 //     hosts + i (2 r - i - 1) / 2 + (j - i - 1)      r regions
 // The pipe from i to j is its link forth, that from j to i its link back.
 //
-// Route: 2 links within a region, 3 between two: the host's own, the pipe, the receiver's own. There
-// is only one path; no region lies on the way between two others.
+// Route: 2 links within a region, 3 between two: the host's own, the pipe, the receiver's own.
+// There is only one path; no region lies on the way between two others.
 //
 // Bisection, each way, between two regions: min(pipe, what the fewer hosts send). Memory O(hosts +
 // r^2); a route is O(1) arithmetic and a look-up of two regions.

@@ -56,9 +56,12 @@ std::vector<WorkerLevel> read_worker_levels(std::span<const Place> names,
         Level level = read_level(name, shape);
         if (finer) check_within(name, *finer, level);
         WorkerLevel one{level.name()};
-        for (int worker = 0; worker < shape.workers; ++worker)
-            one.group_of.push_back(level.group_of(shape.sizes.machine_of(worker)));
-        one.members = members_of(one.group_of, static_cast<int>(level.groups().size()),
+        one.group_of.resize(static_cast<std::size_t>(shape.workers));
+        const auto groups = groups_of_devices(level, shape.sizes, shape.workers);
+        for (std::size_t i = 0; i < groups.size(); ++i)
+            for (const int worker : groups[i])
+                one.group_of[static_cast<std::size_t>(worker)] = static_cast<int>(i);
+        one.members = members_of(one.group_of, static_cast<int>(groups.size()),
                                  levels.empty() ? nullptr : &levels.back());
         levels.push_back(std::move(one));
         finer = std::move(level);

@@ -11,7 +11,7 @@
 #include "app/scenario/cluster/buses.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/sites.hpp"
+#include "app/scenario/nodes/sites.hpp"
 #include "sim/network/loss.hpp"
 #include "topologies/fabrics/placed.hpp"
 

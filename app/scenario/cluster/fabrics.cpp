@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
+#include "app/scenario/cluster/graph_wires.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/node_list.hpp"
 #include "app/scenario/cluster/other_links.hpp"
-#include "app/scenario/cluster/wires/graph_wires.hpp"
-#include "app/scenario/cluster/wires/region_wires.hpp"
+#include "app/scenario/cluster/region_wires.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 #include "sim/network/loss.hpp"
 #include "topologies/fabrics/cables.hpp"
 #include "topologies/fabrics/cell.hpp"

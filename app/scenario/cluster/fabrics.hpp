@@ -11,7 +11,7 @@
 #include "analysis/forms/closed_forms.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 #include "sim/engine/levels.hpp"
 #include "sim/network/fabric.hpp"
 

@@ -1,4 +1,4 @@
-#include "app/scenario/cluster/wires/graph_wires.hpp"
+#include "app/scenario/cluster/graph_wires.hpp"
 
 #include <array>
 #include <map>

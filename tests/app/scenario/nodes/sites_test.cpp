@@ -1,5 +1,5 @@
 // The levels of clusters: those of fabrics, and those of "sites".
-#include "app/scenario/cluster/sites.hpp"
+#include "app/scenario/nodes/sites.hpp"
 
 #include <string>
 #include <vector>

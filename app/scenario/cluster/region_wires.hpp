@@ -5,7 +5,7 @@
 //
 //   nodes       of the region, in order; regions that state none have equal parts of the rest
 //   link        of each of its nodes; default: the fabric's
-//   bandwidth   of the pipes, [from][to]; one value stands for all. latency (one way) and loss alike
+//   bandwidth   of the pipes, [from][to]; one value is for all; latency (one way) and loss alike
 //
 // The diagonal of a matrix is null.
 #pragma once

@@ -25,8 +25,8 @@ namespace paceline {
 
 Keys site_keys();
 
-/// Reads "sites". `of_fabric` are the levels that the fabric has by itself. Throws ConfigError, also
-/// if a level is not a partition of the nodes, or does not lie within the next.
+/// Reads "sites". `of_fabric` are the levels that the fabric has by itself. Throws ConfigError,
+/// also if a level is not a partition of the nodes, or does not lie within the next.
 std::vector<Level> read_sites(const Place& place, int nodes,
                               std::span<const Levels::Named> of_fabric);
 

@@ -1,4 +1,4 @@
-#include "app/scenario/cluster/wires/region_wires.hpp"
+#include "app/scenario/cluster/region_wires.hpp"
 
 #include <algorithm>
 #include <array>
