@@ -47,7 +47,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 # Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection", "coding_step",
           "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
-          "swarm-exchange", "inner-optimizer", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "levels", "inside", "leave_out",
+          "swarm-exchange", "inner-optimizer", "outer-optimizer", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "levels", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels", "rings",
           "library_choice", "edges", "gradient-time"}
 
@@ -154,6 +154,7 @@ SECTIONS = [
         ("warm_up", ["algorithm.codec.warm_up"]),
         ("lattice-exchange", ["algorithm.exchange"]),
         ("inner-muon", ["algorithm.inner"]),
+        ("outer-adam", ["algorithm.outer"]),
         ("own-part", ["algorithm", "algorithm.codec", "workload.model"]),
     ]),
     ("Measuring and stopping", [("training.md#keys", "targets and evaluations")], [

@@ -35,6 +35,7 @@ struct Codec {
     bool error_feedback = false;  // of a compressor
     CodingCost coding{};
     std::vector<TensorChoice> leave_out{};  // tensors that are sent as they are
+    double error_decay = 1;                 // beta (compression/error_feedback.hpp)
 };
 
 }  // namespace paceline

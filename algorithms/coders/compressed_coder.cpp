@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/coders/majority_vote.hpp"
+#include "algorithms/coders/mean_of_senders.hpp"
 #include "algorithms/compression/compressor.hpp"
 #include "algorithms/compression/error_feedback.hpp"
 #include "algorithms/runtime/worker.hpp"
@@ -46,20 +47,28 @@ void for_each_encoded(const Layout& layout, Use use) {
     }
 }
 
+// How owners of chunks encode.
+struct Again {
+    const Compressor& compressor;
+    double error_decay;
+    int owners;
+};
+
 // Encodes entries again, chunk by chunk, as their owners do; changes the owners' errors.
-void encode_chunks(const Compressor& compressor, const Layout& layout, Eigen::VectorXd& values,
-                   int owners, Eigen::VectorXd* errors, RandomStream& random) {
-    for (int j = 0; j < owners; ++j) {
-        const LayoutPtr own = chunk_of(layout, owners, j);
+void encode_chunks(const Again& again, const Layout& layout, Eigen::VectorXd& values,
+                   Eigen::VectorXd* errors, RandomStream& random) {
+    for (int j = 0; j < again.owners; ++j) {
+        const LayoutPtr own = chunk_of(layout, again.owners, j);
         if (own->entries() == 0) continue;
-        const std::int64_t begin = chunk_begin(layout.entries(), owners, j);
+        const std::int64_t begin = chunk_begin(layout.entries(), again.owners, j);
         Vector part(own, values.segment(begin, own->entries()));
         if (errors != nullptr) {
             Vector error(own, errors->segment(begin, own->entries()));
-            part = compress_with_feedback(compressor, std::move(part), error, random);
+            part = compress_with_feedback(again.compressor, std::move(part), error, random,
+                                          again.error_decay);
             errors->segment(begin, own->entries()) = error.values();
         } else {
-            compress(compressor, part, random);
+            compress(again.compressor, part, random);
         }
         values.segment(begin, own->entries()) = part.values();
     }
@@ -67,12 +76,12 @@ void encode_chunks(const Compressor& compressor, const Layout& layout, Eigen::Ve
 
 // Returns the mean as the owners' messages bring it. What is left out of compression stays as it
 // is.
-Vector encoded_again(const Compressor& compressor, Vector mean, const LayoutPtr& encoded,
-                     int owners, Vector* errors, RandomStream random) {
+Vector encoded_again(const Again& again, Vector mean, const LayoutPtr& encoded, Vector* errors,
+                     RandomStream random) {
     Eigen::VectorXd* const all_errors = errors == nullptr ? nullptr : &errors->writable();
     Eigen::VectorXd& all = mean.writable();
     if (encoded->entries() == mean.entries()) {
-        encode_chunks(compressor, *encoded, all, owners, all_errors, random);
+        encode_chunks(again, *encoded, all, all_errors, random);
         return mean;
     }
     Eigen::VectorXd values(encoded->entries());
@@ -80,7 +89,7 @@ Vector encoded_again(const Compressor& compressor, Vector mean, const LayoutPtr&
     for_each_encoded(layout, [&](std::int64_t at, std::int64_t begin, std::int64_t entries) {
         values.segment(begin, entries) = all.segment(at, entries);
     });
-    encode_chunks(compressor, *encoded, values, owners, all_errors, random);
+    encode_chunks(again, *encoded, values, all_errors, random);
     for_each_encoded(layout, [&](std::int64_t at, std::int64_t begin, std::int64_t entries) {
         all.segment(at, entries) = values.segment(begin, entries);
     });
@@ -103,6 +112,7 @@ class CompressedCoder final : public Coder {
           compressor_(std::get<Compressor>(codec.coder)),
           coding_(codec.coding),
           feedback_(codec.error_feedback),
+          decay_(codec.error_decay),
           aggregation_(aggregation),
           place_(std::move(place)),
           encoded_(self.layouts().without_left_out(place_.layout)),
@@ -181,6 +191,7 @@ class CompressedCoder final : public Coder {
         return dense_bytes(*chunk_of(*place_.charged, n, index));
     }
     [[nodiscard]] Vector aggregate(const Round<Vector>& round) const {
+        if (compressor_.of_senders) return mean_of_senders(round);
         return compressor_.majority ? majority_vote(round) : mean_of(round);
     }
 
@@ -195,6 +206,7 @@ class CompressedCoder final : public Coder {
     Compressor compressor_;
     CodingCost coding_;
     bool feedback_;
+    double decay_;  // of errors
     AggregationPlan aggregation_;
     CoderPlace place_;
     LayoutPtr encoded_;  // of the values, without tensors that are left out
@@ -226,11 +238,12 @@ Task<> CompressedCoder::encode(CoderInput input) {
     co_await self_.compute(time, [&] {
         decoded_ = input.make();
         if (compressor_.scaler) {
-            if (feedback_) decoded_ += error_;  // rounded once the scalers are known
+            if (feedback_) decoded_ += decay_ * error_;  // rounded once the scalers are known
             return;
         }
         if (feedback_)
-            decoded_ = compress_with_feedback(compressor_, std::move(decoded_), error_, random);
+            decoded_ =
+                compress_with_feedback(compressor_, std::move(decoded_), error_, random, decay_);
         else
             compress(compressor_, decoded_, random);
     });
@@ -289,7 +302,7 @@ Form CompressedCoder::form_again(int owners) {
                                    Vector(encoded_, Eigen::VectorXd::Zero(encoded_->entries())));
     return [this, owners, errors](const Round<Vector>& round) {
         const int present = std::min(owners, static_cast<int>(round.members()));
-        return encoded_again(compressor_, mean_of(round), encoded_, present, errors,
+        return encoded_again({compressor_, decay_, present}, mean_of(round), encoded_, errors,
                              self_.common_stream("encoding again" + place_.tag, number_));
     };
 }

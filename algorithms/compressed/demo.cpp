@@ -4,25 +4,14 @@
 #include <optional>
 #include <utility>
 
+#include "algorithms/coders/mean_of_senders.hpp"
 #include "algorithms/compression/chunked_dct.hpp"
+#include "algorithms/compression/tensor_chunks.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 
 namespace {
-
-// The mean of each component over the members that sent it.
-Vector mean_of_senders(const Round<Vector>& round) {
-    Vector sum = round.of(0);
-    if (!sum.has_values()) return sum;
-    Eigen::VectorXd senders = Eigen::VectorXd::Zero(sum.entries());
-    for (std::size_t i = 0; i < round.members(); ++i) {
-        if (i > 0) sum += round.of(i);
-        senders.array() += (round.of(i).values().array() != 0).cast<double>();
-    }
-    sum.writable().array() /= senders.array().max(1);
-    return sum;
-}
 
 double sign_of(double v) {
     if (v > 0) return 1;
@@ -58,7 +47,7 @@ Compressor demo_messages(const DemoOptions& options) {
     compressor.encode = 7;
     compressor.decode = 1;
     compressor.held = [options](const Tensor& tensor) {
-        return kept_components(tensor, options.chunk, options.components);
+        return kept_of_chunks(tensor, options.chunk, options.components);
     };
     compressor.bits = [held = compressor.held, options](const Tensor& tensor) {
         return 8 * options.bytes_per_component * held(tensor);

@@ -1,11 +1,11 @@
 #include "algorithms/compression/chunked_dct.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 #include <utility>
 
+#include "algorithms/compression/tensor_chunks.hpp"
 #include "models/tensors/algebra.hpp"
 #include "sim/numeric/elementary.hpp"
 
@@ -27,40 +27,7 @@ std::vector<double> cosines(std::int64_t size, bool transposed) {
     return a;
 }
 
-// Calls use(first entry of a chunk) for each; rows of a chunk are `columns` apart.
-template <class Use>
-void for_each_chunk(const TensorChunks& chunks, Use use) {
-    if (chunks.count() == 0) return;
-    for (std::int64_t r = 0; r < chunks.rows; r += chunks.height)
-        for (std::int64_t c = 0; c < chunks.columns; c += chunks.width) use(r * chunks.columns + c);
-}
-
-void copy_chunk(const double* from, std::int64_t from_row, double* to, std::int64_t to_row,
-                const TensorChunks& chunks) {
-    for (std::int64_t r = 0; r < chunks.height; ++r)
-        std::copy_n(from + r * from_row, chunks.width, to + r * to_row);
-}
-
 }  // namespace
-
-std::int64_t divisor_up_to(std::int64_t n, std::int64_t most) {
-    for (std::int64_t d = std::min(n, most); d > 1; --d)
-        if (n % d == 0) return d;
-    return 1;
-}
-
-TensorChunks chunks_of(const Tensor& tensor, std::int64_t side) {
-    const std::int64_t entries = tensor.entries();
-    if (entries == 0) return {0, 0, 0, 0};
-    const std::int64_t rows = tensor.shape.size() < 2 ? 1 : tensor.shape.front();
-    const std::int64_t columns = entries / rows;
-    return {rows, columns, divisor_up_to(rows, side), divisor_up_to(columns, side)};
-}
-
-std::int64_t kept_components(const Tensor& tensor, std::int64_t side, std::int64_t k) {
-    const TensorChunks chunks = chunks_of(tensor, side);
-    return chunks.count() * std::min(k, chunks.entries_of_one());
-}
 
 ChunkedDct::ChunkedDct(LayoutPtr layout, std::int64_t side)
     : layout_(std::move(layout)), side_(side) {
@@ -100,18 +67,11 @@ void ChunkedDct::apply(Eigen::VectorXd& v, bool forward) const {
 }
 
 void ChunkedDct::keep_largest(Eigen::VectorXd& components, std::int64_t k) const {
-    TopKScratch scratch;
-    std::vector<double> chunk;
     for (std::size_t t = 0; t < layout_->tensors().size(); ++t) {
-        const TensorChunks chunks = chunks_of(layout_->tensors()[t], side_);
-        if (k >= chunks.entries_of_one()) continue;
-        chunk.resize(static_cast<std::size_t>(chunks.entries_of_one()));
-        double* const tensor = components.data() + layout_->offset(t);
-        for_each_chunk(chunks, [&](std::int64_t first) {
-            copy_chunk(tensor + first, chunks.columns, chunk.data(), chunks.width, chunks);
-            keep_only_largest(chunk, k, scratch);
-            copy_chunk(chunk.data(), chunks.width, tensor + first, chunks.columns, chunks);
-        });
+        const Tensor& tensor = layout_->tensors()[t];
+        keep_largest_of_chunks(
+            {components.data() + layout_->offset(t), static_cast<std::size_t>(tensor.entries())},
+            chunks_of(tensor, side_), k);
     }
 }
 

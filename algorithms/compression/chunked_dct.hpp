@@ -1,48 +1,24 @@
 // The discrete cosine transform of a tensor, chunk by chunk.
 //
-// A tensor is a matrix of R rows (its first dimension) and C columns (the others), or one row if it
-// has one dimension. It is cut into chunks of h x w: h is the largest divisor of R up to `side`, w
-// that of C. X is a chunk:
+// X is a chunk of h x w (tensor_chunks.hpp):
 //
 //   Y = A_h X A_w^T,   X = A_h^T Y A_w,   A_c[b][j] = s_b cos(pi (2j+1) b / (2c)),  s_0 =
 //                                         sqrt(1/c), s_b = sqrt(2/c)
 //
 // A is orthonormal (DCT-II), so |X| = |Y|. Component (a, b) of a chunk stands where its entry (a,
 // b) stood. Cosines that are 0 are 0 here, too: signs of what a transform returns may count. O(h +
-// w) products per entry. Source of the form: released code of DeMo (bloc97/DeMo, demo.py), as far
-// as its copies in other repositories show; these take tensors of two dimensions, and more are a
-// matter of this project.
+// w) products per entry. Source of the form: that of the chunks.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
 #include <Eigen/Core>
 
-#include "algorithms/compression/sparse/top_k.hpp"
 #include "models/tensors/layout.hpp"
 
 namespace paceline {
-
-/// Returns the largest divisor of n that is at most `most`. Requires n >= 1 and most >= 1.
-std::int64_t divisor_up_to(std::int64_t n, std::int64_t most);
-
-struct TensorChunks {
-    std::int64_t rows, columns;  // of the tensor
-    std::int64_t height, width;  // of a chunk
-
-    [[nodiscard]] std::int64_t entries_of_one() const { return height * width; }
-    [[nodiscard]] std::int64_t count() const {
-        return entries_of_one() == 0 ? 0 : rows * columns / entries_of_one();
-    }
-};
-
-TensorChunks chunks_of(const Tensor& tensor, std::int64_t side);
-
-/// Returns how many components are sent of a tensor: k of each chunk, or all of a smaller one.
-std::int64_t kept_components(const Tensor& tensor, std::int64_t side, std::int64_t k);
 
 class ChunkedDct {
   public:

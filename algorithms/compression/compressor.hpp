@@ -40,7 +40,8 @@ struct Compressor {
     std::int64_t encode = 1;   // passes
     std::int64_t decode = 1;   // passes, per message
     bool lossless = false;     // decoded messages are what was sent, in the wire format
-    bool majority = false;     // the aggregate is the vote of signs (exchange/majority_vote.hpp)
+    bool majority = false;     // the aggregate is the vote of signs (coders/majority_vote.hpp)
+    bool of_senders = false;   // or the mean of an entry's senders (coders/mean_of_senders.hpp)
     bool brought = false;      // by the caller; none of the table
     int entry_bits = 0;        // of each entry of a tensor; 0: not all of them are sent alike
     /// For a tensor: the size of a message, how many entries it holds, and the size of an exact sum

@@ -4,22 +4,24 @@
 //   every step of a block       x_i   <-  a step of the inner optimizer with g_i, m_i, v_i
 //                                         (inner_steps.hpp)
 //   after its last              D     <-  (1/n) sum over j of (x_0 - x_j)        the outer gradient
-//                               u     <-  mu u + D
-//                               x_0   <-  x_0 - eta (D + mu u)
+//                               x_0   <-  a step of the outer optimizer with D, as
+//                                         u   <- mu u + D
+//                                         x_0 <- x_0 - eta (D + mu u)            (outer_steps.hpp)
 //                               x_i   <-  x_0
 //
 //   symbol      here                          meaning
 //   x_i         self.model()                  model of worker i
-//   x_0         anchor                        where the block began: x(0) at first
+//   x_0         outer.y                       where the block began: x(0) at first
 //   g_i                                       its stochastic gradient at x_i
 //   m_i, v_i    inner                         of AdamW, LAMB or Muon, 0 at first; they stay local
 //                                             and go on across blocks
-//   u           u                             outer momentum, 0 at first
-//   eta, mu     outer_learning_rate, ..       constant; the job's learning rate is that of the
+//   u           outer.m                       outer momentum, 0 at first
+//   eta, mu     options.outer                 constant; the job's learning rate is that of the
 //                                             inner steps
 //   H           period                        steps of a block
 //
-// x_0 and u are equal on all workers and exist once. The average blocks; nothing overlaps. Bytes
+// Other outer optimizers take the place of Nesterov's. x_0 and u are equal on all workers and exist
+// once. The average blocks; nothing overlaps. Bytes
 // per step: those of an all-reduce of the model, divided by H. A partial last block has no outer
 // step.
 //
@@ -42,7 +44,7 @@
 
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/local/inner_steps.hpp"
-#include "models/tensors/vector.hpp"
+#include "algorithms/local/outer_steps.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -50,15 +52,11 @@ namespace paceline {
 class Worker;
 
 struct DilocoOptions {
-    std::int64_t period = 500;  // H, 1 or more
-    double outer_learning_rate = 0.7;
-    double outer_momentum = 0.9;
+    std::int64_t period = 500;   // H, 1 or more
+    OuterRule outer{};           // Nesterov
     ExchangeOptions exchange{};  // of the outer gradients
     InnerRule inner{};           // AdamW
 };
-
-/// Updates x_0 (`anchor`) and u, given D (`gradient`).
-void outer_step(const DilocoOptions& options, const Vector& gradient, Vector& anchor, Vector& u);
 
 Task<> diloco(Worker& self, DilocoOptions options);
 

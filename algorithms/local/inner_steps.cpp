@@ -18,6 +18,10 @@ void take_step(const LambRule& rule, double gamma, const Vector& g, InnerState& 
 void take_step(const MuonRule& rule, double gamma, const Vector& g, InnerState& state, Vector& x) {
     muon_step(rule, gamma, state.steps, g, state.m, state.v, x);
 }
+void take_step(const MomentumRule& rule, double gamma, const Vector& g, InnerState& state,
+               Vector& x) {
+    momentum_step(rule, gamma, g, state.m, x);
+}
 
 }  // namespace
 

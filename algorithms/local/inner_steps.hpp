@@ -3,9 +3,10 @@
 //
 //   x_i, m_i, v_i  <-  a step of the inner optimizer with g_i
 //
-//   AdamRule   AdamW                                            (optimizers/adam.hpp)
-//   LambRule   LAMB                                             (optimizers/lamb.hpp)
-//   MuonRule   Muon, and AdamW for what is no matrix            (optimizers/muon.hpp)
+//   AdamRule       AdamW                                        (optimizers/adam.hpp)
+//   LambRule       LAMB                                         (optimizers/lamb.hpp)
+//   MuonRule       Muon, and AdamW for what is no matrix        (optimizers/muon.hpp)
+//   MomentumRule   momentum SGD, without v_i                    (optimizers/momentum.hpp)
 //
 // m_i, v_i and the count of steps, which corrections of bias need, stay local: they are 0 when a
 // worker's life begins. A step takes the time of a gradient and of the job's update, whatever the
@@ -17,6 +18,7 @@
 
 #include "algorithms/optimizers/adam.hpp"
 #include "algorithms/optimizers/lamb.hpp"
+#include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/optimizers/muon.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/task.hpp"
@@ -25,7 +27,7 @@ namespace paceline {
 
 class Worker;
 
-using InnerRule = std::variant<AdamRule, LambRule, MuonRule>;
+using InnerRule = std::variant<AdamRule, LambRule, MuonRule, MomentumRule>;
 
 /// What the inner optimizer remembers of one worker.
 struct InnerState {

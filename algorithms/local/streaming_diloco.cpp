@@ -43,14 +43,16 @@ struct Flight {
     Pending<Vector> gradient;
 };
 
-// Takes the outer step of a fragment, on the state that all workers share.
-void outer_step_of(const DilocoOptions& options, const Piece& place, const Vector& gradient,
-                   Vector& anchor, Vector& u) {
-    Vector y = part_of(anchor, place);
-    Vector momentum = part_of(u, place);
-    outer_step(options, gradient, y, momentum);
-    put_part(y, place, anchor);
-    put_part(momentum, place, u);
+// Takes the k-th outer step of a fragment, on the state that all workers share.
+void outer_step_of(const OuterRule& rule, std::int64_t k, const Piece& place,
+                   const Vector& gradient, OuterState& outer) {
+    Vector y = part_of(outer.y, place);
+    Vector m = part_of(outer.m, place);
+    Vector v = part_of(outer.v, place);
+    outer_step(rule, k, gradient, y, m, v);
+    put_part(y, place, outer.y);
+    put_part(m, place, outer.m);
+    put_part(v, place, outer.v);
 }
 
 }  // namespace
@@ -67,8 +69,7 @@ std::optional<FragmentTurn> turn_after(const StreamingDilocoOptions& options, st
 
 Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
     Vector& x = self.model();
-    Vector& anchor = self.replicated("anchor", x);
-    Vector& u = self.replicated("outer momentum");
+    OuterState outer(self, options.diloco.outer);
     InnerState inner(x);
     const std::vector<Fragment> fragments = make_fragments(self, options);
     std::optional<Flight> flight;
@@ -81,7 +82,7 @@ Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
             self.once(turn->number, [] {});  // nothing to send
         } else if (turn) {
             const Fragment& due = fragments[turn->fragment];
-            Vector moved = part_of(anchor, due.place) - part_of(x, due.place);
+            Vector moved = part_of(outer.y, due.place) - part_of(x, due.place);
             flight.emplace(*turn, k + options.delay,
                            self.start(due.exchange->aggregate(std::move(moved))));
         }
@@ -89,9 +90,11 @@ Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
         Flight arriving = *std::exchange(flight, std::nullopt);
         const Vector gradient = co_await std::move(arriving.gradient);
         const Piece& place = fragments[arriving.turn.fragment].place;
-        self.once(arriving.turn.number,
-                  [&] { outer_step_of(options.diloco, place, gradient, anchor, u); });
-        put_part(options.alpha * part_of(x, place) + (1 - options.alpha) * part_of(anchor, place),
+        self.once(arriving.turn.number, [&] {
+            outer_step_of(options.diloco.outer, arriving.turn.number / options.fragments, place,
+                          gradient, outer);
+        });
+        put_part(options.alpha * part_of(x, place) + (1 - options.alpha) * part_of(outer.y, place),
                  place, x);
         self.metrics().count_staleness(static_cast<double>(options.delay));
     }

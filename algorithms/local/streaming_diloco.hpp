@@ -18,14 +18,14 @@
 //
 //   symbol      here                          meaning
 //   x_i         self.model()                  model of worker i
-//   y           anchor                        the outer model: x(0) at first
-//   u           u                             outer momentum, 0 at first
+//   y           outer.y                       the outer model: x(0) at first
+//   u           outer.m                       outer momentum, 0 at first
 //   m_i, v_i    m, v                          of Adam, 0 at first; they stay local
 //   H           period                        steps between two exchanges of a fragment
 //   P, tau      fragments, delay              0 <= tau < floor(H / P), so one fragment travels at a
 //                                             time
 //   alpha       alpha                         share of the worker's own model that stays
-//   eta, mu     outer_learning_rate, ..       constant; the job's learning rate is that of the
+//   eta, mu     diloco.outer                  constant; the job's learning rate is that of the
 //                                             inner steps
 //
 // y and u are equal on all workers and exist once. With tau = 0 the exchange blocks; otherwise it

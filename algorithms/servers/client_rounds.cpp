@@ -199,7 +199,7 @@ Task<Vector> encode(Worker& self, RoundOptions options, Vector v, Client& client
     co_await self.compute(encoding_time(options, charged), [&] {
         if (options.error_feedback)
             v = compress_with_feedback(*options.compressor, std::move(v), client.error,
-                                       client.random);
+                                       client.random, options.error_decay);
         else
             compress(*options.compressor, v, client.random);
     });

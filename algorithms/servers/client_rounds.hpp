@@ -69,6 +69,7 @@ struct RoundOptions {
     std::optional<Duration> deadline{};      // of a round, measured from its beginning
     std::optional<Compressor> compressor{};  // of the changes that clients hand in
     bool error_feedback = false;
+    double error_decay = 1;
     CodingCost coding{};
 };
 

@@ -1,7 +1,10 @@
 #include "app/questions/combinations.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/scenario/aggregations/exchange_rules.hpp"
+#include "app/scenario/algorithms/adam_steps.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 
 namespace paceline {
@@ -77,6 +81,70 @@ std::string table_of(const Entries& rows, const Entries& columns, Reasons& reaso
             text += fmt::format(" {} |", reason ? reasons.number_of(*reason) : "yes");
         }
     }
+    return text + "\n";
+}
+
+bool takes(const AlgorithmEntry& entry, std::string_view key) {
+    const Keys keys = algorithm_keys(entry);
+    return std::ranges::find(keys, key) != keys.end();
+}
+
+// What is sent: the codecs that go with an algorithm.
+std::string codecs_of(const AlgorithmEntry& entry) {
+    std::vector<std::string> with;
+    std::vector<std::string> without;
+    for (const FeatureEntry& codec : entries_of(features_of(Choice::codec)))
+        (reason_against(entry.exchanges, codec.feature) ? without : with)
+            .push_back(cell_name(codec));
+    if (with.size() < without.size()) return fmt::format("{}", fmt::join(with, ", "));
+    return fmt::format("any but {}", fmt::join(without, ", "));
+}
+
+std::string names_of_optimizers(std::span<const std::string_view> names) {
+    std::vector<std::string> quoted;
+    for (const std::string_view name : names) quoted.push_back(fmt::format("`{}`", name));
+    return fmt::format("{}", fmt::join(quoted, ", "));
+}
+
+std::string inner_of(const AlgorithmEntry& entry) {
+    if (takes(entry, "inner")) return names_of_optimizers(inner_optimizers);
+    if (takes(entry, "base")) return "any `base`";
+    return takes(entry, "beta1") ? "AdamW" : "momentum SGD";
+}
+
+std::string outer_of(const AlgorithmEntry& entry) {
+    if (takes(entry, "outer")) return names_of_optimizers(outer_optimizers);
+    std::vector<std::string> own;
+    for (const std::string_view key :
+         {"alpha", "beta", "block_momentum", "outer_momentum", "pull", "anchor_momentum"})
+        if (takes(entry, key)) own.push_back(fmt::format("`{}`", key));
+    return own.empty() ? "none" : fmt::format("its own: {}", fmt::join(own, ", "));
+}
+
+// Their averages run beside the block that follows, without a key for it.
+constexpr auto beside_blocks = std::to_array<std::string_view>({"overlap-local-sgd", "cocod-sgd"});
+
+std::string when_of(const AlgorithmEntry& entry) {
+    std::string when = takes(entry, "period") ? "every `period` steps" : "every step";
+    if (takes(entry, "fragments")) when += ", in `fragments`";
+    if (std::ranges::find(beside_blocks, entry.name) != beside_blocks.end())
+        when += ", beside the next block";
+    if (takes(entry, "delay")) when += ", beside `delay` steps";
+    return when;
+}
+
+std::string table_of_five_choices() {
+    std::string text =
+        "| kind | inner optimizer (`inner`) | what is sent (`codec`) | to whom | outer optimizer "
+        "(`outer`) | when |\n|---|---|---|---|---|---|";
+    const auto families = algorithm_families();
+    const auto local = std::ranges::find(families, "local", &AlgorithmFamily::name);
+    for (const AlgorithmEntry& entry : local->algorithms)
+        text += fmt::format(
+            "\n| `{}` | {} | {} | {} | {} | {} |", entry.name, inner_of(entry), codecs_of(entry),
+            reason_against(entry.exchanges, Feature::neighbors) ? "all, by an aggregation"
+                                                                : "pairs or neighbors (`mixing`)",
+            outer_of(entry), when_of(entry));
     return text + "\n";
 }
 
@@ -184,7 +252,8 @@ Json combinations_as_json() {
 
 std::string combinations_text() {
     Reasons reasons;
-    std::string text;
+    std::string text =
+        fmt::format("## The outer step as five choices\n\n{}\n", table_of_five_choices());
     for (const Section& section : sections())
         text +=
             fmt::format("## {}\n\n{}\n", section.title,

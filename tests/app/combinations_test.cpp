@@ -55,6 +55,9 @@ const std::vector<Value> codecs{
     {R"({"kind": "scaled-sign", "leave_out": [-1]})", Features(scaled_sign)},
     {R"("natural")", Features(natural)},
     {R"({"kind": "8-bit", "bucket": 10})", Features(eight_bit)},
+    {R"({"kind": "chunked-top-k", "chunk": 3, "kept": 2})", Features(chunked_top_k)},
+    {R"({"kind": "chunked-top-k", "chunk": 3, "kept": 2, "mean": "senders", "error_decay": 0.9})",
+     Features(of_senders)},
     {R"("one-bit-columns")", Features(one_bit_columns)},
     {R"({"kind": "power-sgd", "rank": 1})", Features(power_sgd)},
     {R"({"kind": "dgc", "density": 0.2})", Features(dgc)},
@@ -244,7 +247,8 @@ void check(Toy& toy, Mode mode, const Combination& one, Seen& seen) {
         const bool cannot_leave_out = problem.find("encodes whole models") != std::string::npos &&
                                       shown.find("leave_out") != std::string::npos;
         const bool keeps_no_errors = problem.find("next difference") != std::string::npos &&
-                                     shown.find("error_feedback") != std::string::npos;
+                                     (shown.find("error_feedback") != std::string::npos ||
+                                      shown.find("error_decay") != std::string::npos);
         if (cannot || cannot_leave_out || keeps_no_errors) return;
         CHECK(conflict.has_value());
         if (conflict) CHECK(problem.find(conflict->reason) != std::string::npos);
@@ -341,6 +345,40 @@ TEST_CASE("combinations: of every other algorithm many run or are refused") {
     }
 }
 
+// The outer step as five choices: what is in the table of docs/combinations.md.
+TEST_CASE("combinations: of outer steps all five choices run together, or are refused by name") {
+    Seen seen;
+    Toy toy(Mode::values, true);
+    std::size_t number = 0;
+    for (const char* kind : {"diloco", "streaming-diloco", "sparseloco"})
+        for (const char* inner : {"adamw", "lamb", "muon", "sgd"})
+            for (const char* outer : {"none", "sgd", "nesterov", "adam"})
+                for (const Value& codec : codecs) {
+                    if (number++ % slowness != 0) continue;
+                    Json one{{"kind", kind}, {"period", 2}, {"inner", inner}, {"outer", outer}};
+                    one["codec"] = Json::parse(codec.json);
+                    if (std::string(outer) != "none") one["outer_learning_rate"] = 0.5;
+                    if (std::string(kind) == "streaming-diloco")
+                        one.update({{"fragments", 1}, {"delay", number % 2}});
+                    check(toy, Mode::values,
+                          {one, codec.features.with(Features(entry_named(kind).exchanges))}, seen);
+                }
+    for (const char* inner : {"adamw", "lamb", "muon", "sgd"})
+        for (const char* mixing : {"random-matching", "ring", "complete", "one-peer-exponential"})
+            for (const Value& codec : codecs)
+                if (number++ % slowness == 0)
+                    check(toy, Mode::values,
+                          {Json{{"kind", "noloco"},
+                                {"period", 2},
+                                {"inner", inner},
+                                {"mixing", {{"kind", mixing}}},
+                                {"codec", Json::parse(codec.json)}},
+                           codec.features.with(Features(neighbor_blocks, neighbors, flat))},
+                          seen);
+    CHECK(static_cast<std::size_t>(seen.run) * slowness > 700U);
+    CHECK(static_cast<std::size_t>(seen.refused) * slowness > 300U);
+}
+
 // The loss after a few steps of synchronous SGD.
 double loss_of(Toy& toy, const Json& codec, const Json& aggregation, const Json& schedule) {
     const Scenario scenario = toy.read(
@@ -377,7 +415,8 @@ TEST_CASE("combinations: codecs that go by tensor train alike in all pieces, ord
     const char* const aggregations[] = {"all-gather", "servers"};
     for (const char* codec :
          {R"("fp16")", R"({"kind": "top-k", "density": 0.2})", R"("sign")", R"("scaled-sign")",
-          R"("8-bit")", R"("one-bit-columns")", R"({"kind": "sign", "majority": true})"}) {
+          R"("8-bit")", R"({"kind": "chunked-top-k", "chunk": 4, "kept": 3})",
+          R"("one-bit-columns")", R"({"kind": "sign", "majority": true})"}) {
         CAPTURE(codec);
         const double whole_loss = loss_of(toy, Json::parse(codec), "all-gather", "whole");
         for (const Value& schedule : schedules) {

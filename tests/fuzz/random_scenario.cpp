@@ -177,6 +177,7 @@ class Generator {
     Json other_jobs();
     Json schedule_of_absences();
     Json sweep();
+    void mend_outer(const std::string& kind, Json& made);
     void mend_algorithm(const std::string& kind, Json& made);
     void mend_cluster_part(const std::string& place, Json& made);
 
@@ -375,6 +376,9 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "zero-one-adam.local_step_clipper") return 1 << whole(0, 3);
     if (place == "codec-qsgd.levels") return whole(1, 200);
     if (place == "codec-qsgd.bucket" || place == "codec-8-bit.bucket") return whole(1, 600);
+    if (place == "codec-chunked-top-k.chunk") return whole(1, 70);
+    if (place == "codec-chunked-top-k.kept") return whole(1, 100);
+    if (place == "codec-chunked-top-k.index_bits") return whole(14, 64);
     if (place == "exchange-schedule.pieces") return text({"whole", "tensors", "1kB", "25MiB"});
     if (place == "leave_out" || place == "inner-muon.leave_out") return left_out();
     if (place == "lattice-exchange.bits") return whole(1, 32);
@@ -638,7 +642,19 @@ void Generator::mend_exchange(const std::string& kind, Json& made) {
     if (kind == "choco-sgd" && !made.contains("codec")) made["codec"] = "top-k";
 }
 
+// An outer optimizer has the keys of its rule.
+void Generator::mend_outer(const std::string& kind, Json& made) {
+    const Json& outer = made.at("outer");
+    if (outer == "none") drop(made, {"outer_learning_rate", "outer_momentum"});
+    if (outer != "adam" && !outer.is_object()) return;
+    need(kind, made, {"outer_learning_rate"});
+    drop(made, {"outer_momentum"});
+}
+
 void Generator::mend_algorithm(const std::string& kind, Json& made) {
+    if (!made.value("error_feedback", false)) drop(made, {"error_decay"});
+    if (made.value("inner", Json()) == "sgd") drop(made, {"beta1", "beta2", "epsilon"});
+    if (made.contains("outer")) mend_outer(kind, made);
     if (of_network_ && is_algorithm(kind)) choose_exchange(kind, made);
     if (kind == "collective" && made.at("operation") != "all-reduce") made.erase("all_reduce");
     if (kind == "collective" && made.at("operation") != "all-to-all") made.erase("all_to_all");

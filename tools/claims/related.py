@@ -382,3 +382,18 @@ def muloco_beats_diloco(study):
              "loss: AdamW 3.158, DiLoCo 3.142; Muon 3.124, MuLoCo 3.120", "claims/muloco-language")
 def one_worker_beats_none(study):
     return muloco(study, [("AdamW", "DiLoCo, one worker"), ("Muon", "MuLoCo, one worker")])
+
+
+SPARSELOCO = "SparseLoCo (arXiv 2508.15706), abstract"
+SPARSELOCO_NET = ("a transformer of two blocks on an artificial language, four workers, sixteen blocks of 15 steps; the outer "
+                  "momentum of DiLoCo is 0.8")
+
+
+@PAPER.claim("C27", "SparseLoCo with 1 to 3 % of the entries in 2 bits is better than DiLoCo in full precision", SPARSELOCO,
+             "- (no numbers in the abstract)", "claims/sparseloco-language")
+def sparseloco_beats_diloco(study):
+    names = ("DiLoCo", "SparseLoCo, 1 of 64 entries", "SparseLoCo, 1 of 16 entries", "SparseLoCo, 1 of 16 entries, mean of all")
+    found = {name: loss(study, algorithm=name) for name in names}
+    return shown_if(above(found["DiLoCo"], found["SparseLoCo, 1 of 64 entries"]),
+                    "test loss: " + ", ".join(f"{name} {found[name].text('{:.3f}')}" for name in names),
+                    "1 of 64 entries is not better beyond the noise", SPARSELOCO_NET)

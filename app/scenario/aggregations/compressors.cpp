@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/compression/chunked_top_k.hpp"
 #include "algorithms/compression/columns.hpp"
 #include "algorithms/compression/eight_bit.hpp"
 #include "algorithms/compression/entry_bits.hpp"
@@ -78,6 +79,28 @@ Compressor read_eight_bit(const ObjectReader& read) {
     return make_eight_bit(options);
 }
 
+constexpr auto means =
+    std::to_array<Spelling<bool>>({{"all", false}, {"senders", true}});  // of senders
+
+Compressor read_chunked_top_k(const ObjectReader& read) {
+    ChunkedTopKOptions options;
+    if (const auto p = read.optional("chunk")) options.chunk = as_integer(*p, 1, 65'536);
+    if (const auto p = read.optional("kept"))
+        options.kept = as_integer(*p, 1, std::int64_t{1} << 32);
+    if (const auto p = read.optional("value_bits")) {
+        options.value_bits = static_cast<int>(as_integer(*p, 2, 32));
+        if (options.value_bits > 8 && options.value_bits < 32)
+            p->refuse("is no number of bits from 2 to 8; 32 are values as they are");
+    }
+    if (const auto p = read.optional("index_bits"))
+        options.index_bits = static_cast<int>(as_integer(*p, least_index_bits(options.chunk), 64));
+    if (const auto p = read.optional("value_range"))
+        options.value_range = as_number_above(*p, 0, 1e3);
+    if (const auto p = read.optional("mean"))
+        options.of_senders = as_choice(*p, "whom an entry's mean is over", means);
+    return make_chunked_top_k(options);
+}
+
 template <Compressor (*Make)()>
 Compressor read_plain(const ObjectReader& /*read*/) {
     return Make();
@@ -98,6 +121,8 @@ constexpr auto compressor_kinds = std::to_array<CompressorEntry>({
     {"natural", "a power of two by chance: 9 d bits", &read_plain<&make_natural>},
     {"fp16", "the nearest half-precision number: 16 d bits", &read_plain<&make_half>},
     {"8-bit", "256 levels between a bucket's extremes: 8 d + 64 bits a bucket", &read_eight_bit},
+    {"chunked-top-k", "k entries of each chunk, in bins: k (value_bits + index_bits) bits a chunk",
+     &read_chunked_top_k},
     {"one-bit-columns", "two levels per column: 32 (ceil(rows / 32) + 2) bits a column",
      &read_plain<&make_columns>},
 });

@@ -17,6 +17,7 @@ namespace {
 
 Feature feature_of(const Compressor& compressor) {
     if (compressor.majority) return Feature::majority;
+    if (compressor.of_senders) return Feature::of_senders;
     if (compressor.scaler) return Feature::shared_terngrad;
     if (compressor.brought) return Feature::top_k;  // its messages do not add up either
     const auto features = exchange_features();

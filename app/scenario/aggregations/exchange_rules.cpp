@@ -36,6 +36,7 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {sharded, Choice::algorithm, "shards"},
     {global_top_k, Choice::algorithm, "a global top-k"},
     {neighbor_models, Choice::algorithm, "models of neighbors"},
+    {neighbor_blocks, Choice::algorithm, "blocks of neighbors"},
     {differences, Choice::algorithm, "compressed differences of models"},
     {pushes, Choice::algorithm, "push-sum"},
     {pairs, Choice::algorithm, "models of pairs"},
@@ -56,6 +57,8 @@ constexpr auto feature_table = std::to_array<FeatureEntry>({
     {scaled_sign, Choice::codec, "scaled-sign"},
     {natural, Choice::codec, "natural"},
     {eight_bit, Choice::codec, "8-bit"},
+    {chunked_top_k, Choice::codec, "chunked-top-k"},
+    {of_senders, Choice::codec, "chunked-top-k, mean of senders"},
     {one_bit_columns, Choice::codec, "one-bit-columns"},
     {power_sgd, Choice::codec, "power-sgd"},
     {dgc, Choice::codec, "dgc"},
@@ -105,7 +108,7 @@ constexpr Features machines(leaders, encoding_leaders, shards);
 constexpr Features exact(none, fp16);
 // What the server or owner of a chunk must decode, because it does not add up.
 constexpr Features gathered(top_k, qsgd, terngrad, sign, majority, scaled_sign, natural, eight_bit,
-                            one_bit_columns);
+                            chunked_top_k, of_senders, one_bit_columns);
 constexpr Features drawn_alike(random_k, random_block);
 constexpr Features all_momenta(momenta, tensor_momenta, local_momenta);
 
@@ -165,7 +168,10 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(shared_terngrad), Features(encoding_leaders),
      "no message of a device is complete before all workers share their scalers: \"inside\" is "
      "\"dense\""},
-    {Features(dgc, one_bit, majority, shared_terngrad), Features(neighbors),
+    {Features(of_senders), Features(two_phase, servers_both),
+     "the owner of a chunk sends one message, which says nothing of who sent an entry: take "
+     "all-gather, or \"mean\": \"all\""},
+    {Features(dgc, one_bit, majority, of_senders, shared_terngrad), Features(neighbors),
      "it needs the messages of all workers"},
     // Transports among themselves.
     {Features(neighbors), Features(encoding_leaders, shards),
@@ -216,15 +222,16 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "an outer gradient needs sizes: take scaled-sign, qsgd or natural"},
     {all_momenta, Features(sign, majority),
      "a mean momentum needs sizes: take one-bit, 8-bit or scaled-sign"},
-    {Features(models, shares, neighbor_models, pushes, pairs, server_of_models),
+    {Features(models, shares, neighbor_models, neighbor_blocks, pushes, pairs, server_of_models),
      codecs.without(exact), rounded_models},
     {Features(pushes, pairs, server_of_models), Features(fp16),
      "messages of half the size are \"wire\": \"fp16\" here"},
-    {Features(differences), Features(power_sgd, dgc, one_bit, majority, shared_terngrad),
+    {Features(differences),
+     Features(power_sgd, dgc, one_bit, majority, of_senders, shared_terngrad),
      "receivers must decode a difference from one message alone: take a compressor, such as "
      "top-k"},
     {Features(server_rounds),
-     drawn_alike.with(Features(power_sgd, dgc, one_bit, majority, shared_terngrad)),
+     drawn_alike.with(Features(power_sgd, dgc, one_bit, majority, of_senders, shared_terngrad)),
      "the server decodes each client's change from one message alone: take a compressor that "
      "draws its own, such as qsgd"},
     // Algorithms and aggregations.
@@ -234,7 +241,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      Features(neighbors), one_model},
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, models, outer_gradients, fragments, shares, components,
-              neighbor_models, differences, pushes)
+              neighbor_models, neighbor_blocks, differences, pushes)
          .with(all_momenta),
      Features(own_messages), "its messages are those of an aggregation"},
     {Features(dropping_step), Features(all_reduce, two_phase).with(servers).with(machines),
@@ -246,7 +253,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(components),
      aggregations.without(Features(all_gather, neighbors, own_messages)).with(machines),
      "frequencies that nobody else sent do not add up: all-gather, flat"},
-    {Features(neighbor_models, differences, pushes),
+    {Features(neighbor_models, neighbor_blocks, differences, pushes),
      aggregations.without(Features(neighbors, own_messages)),
      "workers average with neighbors, by \"neighbors\" alone; \"local-sgd\" and \"sgd\" take the "
      "mean of all"},
@@ -280,6 +287,8 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "what is exchanged at a time is one piece; leave \"schedule\" out, or \"whole\""},
     {Features(models), Features(beside_backward, into_forward, priority),
      "models are averaged between blocks of steps: \"begin\" is \"after-backward\""},
+    {Features(neighbor_blocks), Features(beside_backward, into_forward, priority),
+     "blocks are averaged when they have ended: \"begin\" is \"after-backward\""},
     {Features(neighbor_models, differences), Features(into_forward, priority),
      "all pieces of a model are averaged before the next step begins, in order"},
     {Features(pushes), schedules.without(Features(whole, after_backward, fifo)), whole_models},

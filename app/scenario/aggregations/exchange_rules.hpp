@@ -44,6 +44,7 @@ enum class Feature : std::uint8_t {
     sharded,           // shards of gradients and parameters
     global_top_k,      // the largest entries of the sum, merged along a tree
     neighbor_models,   // averages of models with neighbors, in every step
+    neighbor_blocks,   // averages with neighbors of models, and of what blocks of steps have moved
     differences,       // changes of models since the last message, to neighbors
     pushes,            // shares of models by push-sum
     pairs,             // models of two workers at a time
@@ -65,6 +66,8 @@ enum class Feature : std::uint8_t {
     scaled_sign,
     natural,
     eight_bit,
+    chunked_top_k,
+    of_senders,  // chunked top-k, and the aggregate is the mean over the senders of an entry
     one_bit_columns,
     power_sgd,
     dgc,

@@ -4,8 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +16,8 @@
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/local/diloco.hpp"
 #include "algorithms/local/local_adam.hpp"
+#include "algorithms/local/noloco.hpp"
+#include "algorithms/local/sparseloco.hpp"
 #include "algorithms/local/sparta.hpp"
 #include "algorithms/local/streaming_diloco.hpp"
 #include "analysis/forms/exchange_forms.hpp"
@@ -21,6 +26,7 @@
 #include "app/scenario/algorithms/blocks.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
 #include "app/scenario/algorithms/common.hpp"
+#include "app/scenario/algorithms/neighbors.hpp"
 
 namespace paceline {
 
@@ -38,10 +44,22 @@ MuonRule read_muon(const ObjectReader& read, MuonRule rule) {
     return rule;
 }
 
+MomentumRule read_inner_sgd(const ObjectReader& read, const AlgorithmInput& in) {
+    for (const char* key : {"beta1", "beta2", "epsilon"})
+        if (const auto p = read.optional(key))
+            p->refuse("is of Adam; the momentum of \"sgd\" is that of the optimizer");
+    return rule_of(in.optimizer);
+}
+
+// Vectors that an inner optimizer keeps, as kept_bytes counts them.
+double kept_by_inner(const InnerRule& rule, const AlgorithmInput& in) {
+    return std::holds_alternative<MomentumRule>(rule) ? kept_by_momentum(in) : vectors_of_adam;
+}
+
 // Reads the inner optimizer: a name, or an object of Muon's options.
 InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in) {
     const auto place = read.optional("inner");
-    constexpr auto names = std::to_array<std::string_view>({"adamw", "lamb", "muon"});
+    constexpr std::span names(inner_optimizers);
     const bool is_object = place && !place->json->is_string();
     const std::size_t which =
         !place ? 0
@@ -49,6 +67,7 @@ InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in) {
                          "an inner optimizer", names);
     if (is_object && names[which] != "muon")
         place->refuse(fmt::format("\"{}\" has no options here; write its name", names[which]));
+    if (names[which] == "sgd") return read_inner_sgd(read, in);
     LambRule lamb;
     if (names[which] == "lamb") {
         lamb.adam = read_adam_rule(read, in, lamb.adam);
@@ -62,27 +81,103 @@ InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in) {
     return read_muon(ObjectReader(*place, definition_keys("inner-muon")), std::move(muon));
 }
 
-// Reads the inner and the outer optimizer, the period and the exchange of outer gradients.
+// Reads the rate and the momentum of an outer optimizer that has them. `momentum` is null if it has
+// none.
+void read_outer_rate(const ObjectReader& read, double* rate, double* momentum) {
+    if (const auto p = read.optional("outer_learning_rate")) {
+        if (rate == nullptr) p->refuse("is of an outer optimizer, and \"outer\" is \"none\"");
+        *rate = as_number_above(*p, 0, 1e9);
+    }
+    if (const auto p = read.optional("outer_momentum")) {
+        if (momentum == nullptr) p->refuse("is for the outer optimizers \"nesterov\" and \"sgd\"");
+        *momentum = as_share(*p);
+    }
+}
+
+OuterAdam read_outer_adam(const ObjectReader& read, const std::optional<Place>& place) {
+    OuterAdam adam;
+    (void)read.required("outer_learning_rate", "the rate of Adam, such as 0.1");
+    if (!place->json->is_object()) return adam;
+    const ObjectReader own(*place, definition_keys("outer-adam"));
+    if (const auto p = own.optional("beta1")) adam.rule.beta1 = as_share(*p);
+    if (const auto p = own.optional("beta2")) adam.rule.beta2 = as_share(*p);
+    if (const auto p = own.optional("epsilon")) adam.rule.epsilon = as_number_above(*p, 0, 1);
+    return adam;
+}
+
+// Reads the outer optimizer: a name, or an object of Adam's options.
+OuterRule read_outer_rule(const ObjectReader& read, OuterRule rule) {
+    const auto place = read.optional("outer");
+    constexpr std::span names(outer_optimizers);
+    if (place) {
+        const bool is_object = !place->json->is_string();
+        const std::string_view name =
+            names[as_name(is_object ? kind_of(*place, "an outer optimizer", names) : *place,
+                          "an outer optimizer", names)];
+        if (is_object && name != "adam")
+            place->refuse(fmt::format("\"{}\" has no options here; write its name", name));
+        if (name == "none") rule = OuterAverage{};
+        if (name == "sgd") rule = OuterSgd{};
+        if (name == "nesterov") rule = OuterNesterov{};
+        if (name == "adam") rule = read_outer_adam(read, place);
+    }
+    if (auto* const sgd = std::get_if<OuterSgd>(&rule))
+        read_outer_rate(read, &sgd->rate, &sgd->momentum);
+    else if (auto* const nesterov = std::get_if<OuterNesterov>(&rule))
+        read_outer_rate(read, &nesterov->rate, &nesterov->momentum);
+    else if (auto* const adam = std::get_if<OuterAdam>(&rule))
+        read_outer_rate(read, &adam->rate, nullptr);
+    else
+        read_outer_rate(read, nullptr, nullptr);
+    return rule;
+}
+
+// Reads the inner and the outer optimizer, the period and the exchange of outer gradients, over
+// those of `options`.
 AlgorithmChoice read_outer_steps(const ObjectReader& read, const AlgorithmInput& in,
                                  DilocoOptions& options) {
     options.inner = read_inner_rule(read, in);
-    if (const auto p = read.optional("outer_learning_rate"))
-        options.outer_learning_rate = as_number_above(*p, 0, 1e9);
-    if (const auto p = read.optional("outer_momentum")) options.outer_momentum = as_share(*p);
+    options.outer = read_outer_rule(read, options.outer);
     AlgorithmChoice choice;
-    read_blocks(read, in, choice, options);
-    choice.kept = vectors_of_adam + 2 +  // the outer model and its momentum
-                  kept_by_codec(options.exchange.codec, in.workers);
+    read_blocks(read, in, choice, options, options.exchange);
+    choice.kept = kept_by_inner(options.inner, in) + 1 +  // the outer model
+                  vectors_of(options.outer) + kept_by_codec(options.exchange.codec, in.workers);
+    return choice;
+}
+
+AlgorithmChoice read_blocks_of_outer_steps(const ObjectReader& read, const AlgorithmInput& in,
+                                           DilocoOptions options) {
+    AlgorithmChoice choice = read_outer_steps(read, in, options);
+    cost_blocks(choice, in, options.exchange, options.period);
+    choice.run = [options](Worker& worker) { return diloco(worker, options); };
     return choice;
 }
 
 }  // namespace
 
 AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
-    DilocoOptions options;
-    AlgorithmChoice choice = read_outer_steps(read, in, options);
-    cost_blocks(choice, in, options.exchange, options.period);
-    choice.run = [options](Worker& worker) { return diloco(worker, options); };
+    return read_blocks_of_outer_steps(read, in, {});
+}
+
+AlgorithmChoice read_sparseloco(const ObjectReader& read, const AlgorithmInput& in) {
+    return read_blocks_of_outer_steps(read, in, sparseloco());
+}
+
+AlgorithmChoice read_noloco(const ObjectReader& read, const AlgorithmInput& in) {
+    constexpr int vectors = 2;
+    NolocoOptions options;
+    options.inner = read_inner_rule(read, in);
+    read_outer_rate(read, &options.outer_learning_rate, &options.outer_momentum);
+    options.pull = options.outer_learning_rate;
+    if (const auto p = read.optional("pull")) options.pull = as_number_up_to(*p, 1e9);
+    if (const auto p = read.optional("period"))
+        options.period = as_integer(*p, 1, most_steps_of_an_option);
+    AlgorithmChoice choice = neighborly(read, in, vectors, false);
+    options.exchange = *choice.exchange;
+    choice.period = options.period;
+    at_ends_of_blocks(choice, options.period);
+    choice.kept = kept_by_inner(options.inner, in) + vectors;  // the outer model and its momentum
+    choice.run = [options](Worker& worker) { return noloco(worker, options); };
     return choice;
 }
 

@@ -1,5 +1,7 @@
 #include "app/scenario/algorithms/blocks.hpp"
 
+#include <utility>
+
 #include "algorithms/local/local_sgd.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/local_step_models.hpp"
@@ -7,9 +9,9 @@
 namespace paceline {
 
 ExchangeOptions read_average(const ObjectReader& read, const AlgorithmInput& in,
-                             AlgorithmChoice& choice) {
+                             AlgorithmChoice& choice, ExchangeOptions preset) {
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
-    return read_exchange(read, in, dense_exchange({}), choice);
+    return read_exchange(read, in, std::move(preset), choice);
 }
 
 void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const ExchangeOptions& exchange,
@@ -24,6 +26,20 @@ void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const Exchan
     };
     choice.messages = [=](const StepModelInput& at, std::int64_t k) {
         return ends_block(k, period) ? vectors * exchange_messages(exchange, at) : 0;
+    };
+}
+
+void at_ends_of_blocks(AlgorithmChoice& choice, std::int64_t period) {
+    choice.contribution = [each = choice.contribution, period](const Layout& layout, std::int64_t k,
+                                                               double epoch) {
+        return share_of_steps(each(layout, k, epoch), period);
+    };
+    choice.model_step = [each = choice.model_step, period](const StepModelInput& at, std::int64_t k,
+                                                           double epoch) {
+        return ends_block(k, period) ? each(at, k, epoch) : lone_step_time(at);
+    };
+    choice.messages = [each = choice.messages, period](const StepModelInput& at, std::int64_t k) {
+        return ends_block(k, period) ? each(at, k) : 0;
     };
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
@@ -18,17 +19,17 @@ namespace paceline {
 inline constexpr auto buffer_strategies = std::to_array<Spelling<Buffers>>(
     {{"reset", Buffers::reset}, {"maintain", Buffers::maintain}, {"average", Buffers::average}});
 
-/// Reads the "all_reduce", the "wire" and the exchange of what is averaged whole.
+/// Reads the "wire" and the exchange of what is averaged whole, over a preset.
 ExchangeOptions read_average(const ObjectReader& read, const AlgorithmInput& in,
-                             AlgorithmChoice& choice);
+                             AlgorithmChoice& choice, ExchangeOptions preset = dense_exchange({}));
 
 /// Reads the "period", and the exchange at the end of each block.
 template <class Options>
 void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmChoice& choice,
-                 Options& options) {
+                 Options& options, ExchangeOptions preset = dense_exchange({})) {
     if (const auto p = read.optional("period"))
         options.period = as_integer(*p, 1, most_steps_of_an_option);
-    options.exchange = read_average(read, in, choice);
+    options.exchange = read_average(read, in, choice, std::move(preset));
     choice.period = options.period;
 }
 
@@ -36,5 +37,8 @@ void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmCh
 /// they wait.
 void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const ExchangeOptions& exchange,
                  std::int64_t period, int vectors = 1);
+
+/// Moves what each step costs by the choice to the ends of blocks.
+void at_ends_of_blocks(AlgorithmChoice& choice, std::int64_t period);
 
 }  // namespace paceline

@@ -175,6 +175,11 @@ Codec read_coder(const ObjectReader& read, std::string_view kind, const Algorith
         codec.error_feedback = !compressor.unbiased && !compressor.majority && kind != "fp16";
         codec.coder = compressor;
         if (const auto p = read.optional("error_feedback")) codec.error_feedback = as_bool(*p);
+        if (const auto p = read.optional("error_decay")) {
+            codec.error_decay = as_number_up_to(*p, 1);
+            if (!codec.error_feedback && codec.error_decay < 1)
+                p->refuse("is for errors, which are not kept");
+        }
     }
     return codec;
 }

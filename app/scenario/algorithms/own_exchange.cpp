@@ -33,8 +33,8 @@ Codec read_own_codec(const Place& place, const AlgorithmInput& in, bool feedback
     };
     refuse("leave_out", "this method encodes whole models; leave it out, or take the kind \"sgd\"");
     if (!feedback)
-        refuse("error_feedback",
-               "what a message leaves out is in the next difference; leave it out");
+        for (const char* key : {"error_feedback", "error_decay"})
+            refuse(key, "what a message leaves out is in the next difference; leave it out");
     return read_codec(place, in);
 }
 

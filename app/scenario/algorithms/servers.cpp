@@ -85,6 +85,7 @@ void read_upload(const ObjectReader& read, const AlgorithmInput& in, bool feedba
     if (compressor.lossless) return;  // models travel as they are
     options.compressor = compressor;
     options.error_feedback = feedback && codec.error_feedback;
+    options.error_decay = codec.error_decay;
     options.coding = codec.coding;
 }
 

@@ -12,9 +12,9 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/compressed/sign_sgd.hpp"
-#include "algorithms/compression/chunked_dct.hpp"
 #include "algorithms/compression/compressor.hpp"
 #include "algorithms/compression/signs.hpp"
+#include "algorithms/compression/tensor_chunks.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "tests/algorithms/runtime/replicated_run.hpp"
 
@@ -160,7 +160,7 @@ TEST_CASE(
         const LayoutPtr layout = small_layout();
         std::int64_t kept = 0;
         for (const Tensor& tensor : layout->tensors())
-            kept += kept_components(tensor, options.chunk, options.components);
+            kept += kept_of_chunks(tensor, options.chunk, options.components);
         const auto run_of = [&](Job job) {
             TrainingRun run(n, replicated_link, std::move(job));
             run.spawn_all([=](Worker& self) { return demo(self, options); });

@@ -13,6 +13,7 @@
 #include <Eigen/Core>
 #include <doctest/doctest.h>
 
+#include "algorithms/compression/tensor_chunks.hpp"
 #include "models/tensors/layout.hpp"
 #include "tests/algorithms/compression/reference_compressors.hpp"
 #include "tests/algorithms/runtime/training_run.hpp"
@@ -244,7 +245,7 @@ TEST_CASE("chunked DCT, property: of each chunk k components are sent, or all of
             expected += std::min(k, chunk.height * chunk.width);
 
         std::int64_t kept = 0;
-        for (const Tensor& tensor : layout->tensors()) kept += kept_components(tensor, side, k);
+        for (const Tensor& tensor : layout->tensors()) kept += kept_of_chunks(tensor, side, k);
 
         REQUIRE(kept == expected);
     }
@@ -253,13 +254,13 @@ TEST_CASE("chunked DCT, property: of each chunk k components are sent, or all of
 TEST_CASE(
     "chunked DCT: 32 components of 64 x 64 entries are sent, and more of sides that 64 does not "
     "divide") {
-    CHECK(kept_components({"x", {128, 64}}, 64, 32) == 2 * 32);
-    CHECK(kept_components({"x", {64, 32, 2}}, 64, 32) == 32);
-    CHECK(kept_components({"x", {640}}, 64, 32) == 10 * 32);
-    CHECK(kept_components({"x", {65, 64}}, 64, 32) == 5 * 32);     // chunks of 13 x 64
-    CHECK(kept_components({"x", {127, 64}}, 64, 32) == 127 * 32);  // of 1 x 64
-    CHECK(kept_components({"x", {127}}, 64, 32) == 127);
-    CHECK(kept_components({"x", {3}}, 64, 32) == 3);
+    CHECK(kept_of_chunks({"x", {128, 64}}, 64, 32) == 2 * 32);
+    CHECK(kept_of_chunks({"x", {64, 32, 2}}, 64, 32) == 32);
+    CHECK(kept_of_chunks({"x", {640}}, 64, 32) == 10 * 32);
+    CHECK(kept_of_chunks({"x", {65, 64}}, 64, 32) == 5 * 32);     // chunks of 13 x 64
+    CHECK(kept_of_chunks({"x", {127, 64}}, 64, 32) == 127 * 32);  // of 1 x 64
+    CHECK(kept_of_chunks({"x", {127}}, 64, 32) == 127);
+    CHECK(kept_of_chunks({"x", {3}}, 64, 32) == 3);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 #include "algorithms/adaptive/dense_adam.hpp"
 #include "algorithms/local/bmuf.hpp"
+#include "algorithms/local/local_adam.hpp"
+#include "algorithms/local/local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
 #include "tests/algorithms/local/local_run.hpp"
 
@@ -22,8 +24,7 @@ LocalAlgorithm of_diloco(const DilocoOptions& options) {
 DilocoOptions averaging(std::int64_t period) {
     DilocoOptions options;
     options.period = period;
-    options.outer_learning_rate = 1;
-    options.outer_momentum = 0;
+    options.outer = OuterNesterov{1, 0};
     return options;
 }
 
@@ -37,21 +38,20 @@ TEST_CASE("diloco, property: the outer step is BMUF's with Nesterov block moment
                 Eigen::VectorXd::NullaryExpr(26, [&](auto) { return normal(random); }));
         };
         std::uniform_real_distribution<double> share(0, 0.99);
-        DilocoOptions options;
-        options.outer_learning_rate = 0.05 + share(random);
-        options.outer_momentum = share(random);
-        const BmufOptions block{.block_momentum = options.outer_momentum,
-                                .block_learning_rate = options.outer_learning_rate,
+        const OuterNesterov rule{0.05 + share(random), share(random)};
+        const BmufOptions block{.block_momentum = rule.momentum,
+                                .block_learning_rate = rule.rate,
                                 .form = BlockForm::nesterov};
         const LayoutPtr layout = small_layout();
         Vector anchor(layout, drawn());
         Vector u = Vector::zero_like(anchor);
+        Vector none(layout);
         Vector y = anchor;
         Vector w = anchor;
         Vector d = u;
         for (int step = 0; step < 20; ++step) {
             const Vector moved(layout, drawn());
-            outer_step(options, -1.0 * moved, anchor, u);
+            outer_step(rule, step, -1.0 * moved, anchor, u, none);
             block_step(block, y + moved, y, w, d);
 
             REQUIRE((anchor.values() - y.values()).norm() < 1e-10 * (1 + y.values().norm()));
@@ -109,7 +109,7 @@ TEST_CASE("diloco: a steady gradient moves a block by eta H gamma / (1 - mu)") {
         };
         DilocoOptions options;
         options.period = 5;
-        options.outer_momentum = 0.5;
+        options.outer = OuterNesterov{.momentum = 0.5};
         options.inner = AdamRule{.epsilon = 1e-12};
         return models_after(4, job, of_diloco(options))(0, 0);
     };
@@ -125,7 +125,7 @@ TEST_CASE("diloco: with Muon inside it is MuLoCo, worker by worker") {
     muon.nesterov = false;
     muon.adam.weight_decay = 0.01;
     muon.leave_out.emplace();
-    DilocoOptions options{.period = 3, .outer_learning_rate = 0.7, .outer_momentum = 0.6};
+    DilocoOptions options{.period = 3, .outer = OuterNesterov{0.7, 0.6}};
     options.inner = muon;
     for (const int n : {1, 3}) {
         CAPTURE(n);
@@ -153,6 +153,57 @@ TEST_CASE("diloco: with Muon inside it is MuLoCo, worker by worker") {
             models_after(n, local_job(12, falling_rate), of_diloco(options));
         for (int i = 0; i < n; ++i)
             CHECK((models.col(i) - reference.values()).cwiseAbs().maxCoeff() < 1e-12);
+    }
+}
+
+TEST_CASE("diloco: with the mean of models outside it is local Adam, and with SGD at rate 1") {
+    DilocoOptions options{.period = 4, .outer = OuterAverage{}};
+    const LocalAdamOptions adam{.period = 4};
+    const Eigen::MatrixXd expected = models_after(3, local_job(20, falling_rate),
+                                                  [=](Worker& w) { return local_adam(w, adam); });
+
+    CHECK(distance(models_after(3, local_job(20, falling_rate), of_diloco(options)), expected) <
+          1e-12);
+    options.outer = OuterSgd{1, 0};
+    CHECK(distance(models_after(3, local_job(20, falling_rate), of_diloco(options)), expected) <
+          1e-12);
+}
+
+TEST_CASE("diloco: with momentum SGD inside and the mean outside it is local SGD") {
+    const MomentumRule rule{.momentum = 0.8, .nesterov = true, .weight_decay = 0.02};
+    DilocoOptions options{.period = 3, .outer = OuterAverage{}};
+    options.inner = rule;
+    const LocalSgdOptions sgd{3, {}, rule};
+
+    CHECK(distance(models_after(4, local_job(21, falling_rate), of_diloco(options)),
+                   models_after(4, local_job(21, falling_rate),
+                                [=](Worker& w) { return local_sgd(w, sgd); })) < 1e-12);
+}
+
+TEST_CASE("outer steps: momentum SGD and Adam take the steps of their formulas") {
+    const LayoutPtr layout = small_layout();
+    const auto all = [&](double v) { return Vector(layout, Eigen::VectorXd::Constant(26, v)); };
+    Vector y = all(1), m = all(0), v = all(0);
+    double x = 1, u = 0;
+    for (const double d : {0.5, -0.25, 1.0}) {
+        outer_step(OuterSgd{0.3, 0.6}, 0, all(d), y, m, v);
+        u = 0.6 * u + d;
+        x -= 0.3 * u;
+        CHECK(y.values()(7) == doctest::Approx(x).epsilon(1e-14));
+    }
+    y = all(1);
+    m = all(0);
+    double mean = 0, square = 0;
+    x = 1;
+    for (int k = 0; k < 4; ++k) {
+        const double d = 0.3 * k - 0.4;
+        outer_step(OuterAdam{0.2, {.beta1 = 0.8, .beta2 = 0.9, .epsilon = 0.1}}, k, all(d), y, m,
+                   v);
+        mean = 0.8 * mean + 0.2 * d;
+        square = 0.9 * square + 0.1 * d * d;
+        x -= 0.2 * mean / (1 - std::pow(0.8, k + 1)) /
+             (std::sqrt(square / (1 - std::pow(0.9, k + 1))) + 0.1);
+        CHECK(y.values()(7) == doctest::Approx(x).epsilon(1e-12));
     }
 }
 

@@ -37,8 +37,7 @@ TEST_CASE(
 TEST_CASE("local adam: it is DiLoCo with outer rate 1 and no outer momentum") {
     DilocoOptions outer;
     outer.period = 4;
-    outer.outer_learning_rate = 1;
-    outer.outer_momentum = 0;
+    outer.outer = OuterNesterov{1, 0};
     const AdamRule rule{.weight_decay = 0.02};
     outer.inner = rule;
     const LocalAdamOptions options{4, Buffers::maintain, {}, rule};

@@ -97,8 +97,7 @@ TEST_CASE("streaming diloco: of tau steps beside an exchange the share alpha sta
     };
     StreamingDilocoOptions options{.fragments = 1, .delay = delay, .alpha = 0.25};
     options.diloco.period = 8;
-    options.diloco.outer_learning_rate = 1;
-    options.diloco.outer_momentum = 0;
+    options.diloco.outer = OuterNesterov{1, 0};
     options.diloco.inner = AdamRule{.epsilon = 1e-12};
 
     const double start = job.start.values()(0);

@@ -171,8 +171,7 @@ Job job_of_fixture(std::int64_t steps) {
 StreamingDilocoOptions options_of(std::int64_t delay, double alpha) {
     StreamingDilocoOptions options{.fragments = 2, .delay = delay, .alpha = alpha};
     options.diloco.period = 6;  // sync_every
-    options.diloco.outer_learning_rate = 2;
-    options.diloco.outer_momentum = 0;
+    options.diloco.outer = OuterNesterov{2, 0};
     options.diloco.inner = AdamRule{.epsilon = 1e-300};
     options.due = FragmentDue::taken_in;
     return options;

@@ -57,6 +57,9 @@ TEST_CASE("memory forms: each method keeps the vectors that its header lists") {
         {R"({"kind": "local-adam", "period": 4})", 2},
         {R"({"kind": "sparta"})", 2},
         {R"({"kind": "diloco", "period": 4})", 2 + 1 + 1},  // m, v; the outer model; its momentum
+        {R"({"kind": "diloco", "period": 4, "inner": "sgd", "outer": "none"})", 1 + 1},
+        {R"({"kind": "sparseloco"})", 2 + 1 + 1},  // m, v; the outer model; the error
+        {R"({"kind": "noloco", "mixing": {"kind": "ring"}})", 2 + 1 + 1},
         {R"({"kind": "streaming-diloco"})", 2 + 1 + 1},
         {R"({"kind": "slowmo", "period": 4})", 1 + 1 + 1},  // momentum; anchor; slow momentum
         {R"({"kind": "bmuf", "period": 4})", 1 + 1 + 1},

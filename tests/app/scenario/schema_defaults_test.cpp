@@ -268,6 +268,13 @@ const std::vector<Stage> stages{
     {"diloco", "/algorithm", R"({"algorithm": {"kind": "diloco", "period": 4}})"},
     {"diloco", "/algorithm",
      R"({"algorithm": {"kind": "diloco", "period": 2}, "stop": {"iterations": 4}})"},
+    {"sparseloco", "/algorithm", R"({"algorithm": {"kind": "sparseloco", "period": 4}})"},
+    {"sparseloco", "/algorithm",
+     R"({"algorithm": {"kind": "sparseloco", "period": 4, "codec": "none"}})"},
+    {"noloco", "/algorithm",
+     R"({"algorithm": {"kind": "noloco", "period": 4, "mixing": {"kind": "random-matching"}}})"},
+    {"outer-adam", "/algorithm/outer",
+     R"({"algorithm": {"kind": "diloco", "period": 4, "outer": {"kind": "adam"}, "outer_learning_rate": 0.01}})"},
     {"inner-muon", "/algorithm/inner",
      R"({"algorithm": {"kind": "diloco", "period": 4, "inner": {"kind": "muon"}}})"},
     {"streaming-diloco", "/algorithm",
@@ -514,6 +521,15 @@ std::vector<Case> cases_of_codec(const std::string& kind) {
         scenario["algorithm"] = {{"kind", "sgd"}, {"codec", {{"kind", kind}}}};
         if (kind == "dgc") scenario["algorithm"]["codec"]["density"] = 0.1;
         cases.push_back({scenario, Json::json_pointer("/algorithm/codec")});
+        if (scenario_schema()
+                .at("definitions")
+                .at("codec-" + kind)
+                .at("properties")
+                .contains("error_decay")) {
+            Json with_errors = scenario;
+            with_errors["algorithm"]["codec"]["error_feedback"] = true;
+            cases.push_back({with_errors, Json::json_pointer("/algorithm/codec")});
+        }
         if (kind != "dgc" || scenario.at("workload").contains("profile")) continue;
         scenario["optimizer"]["weight_decay"] = 0.1;
         cases.push_back({scenario, Json::json_pointer("/algorithm/codec")});

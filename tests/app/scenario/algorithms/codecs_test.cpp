@@ -41,7 +41,7 @@ std::pair<std::string, std::string> refusal(const std::string& leave_out, const 
 }
 
 TEST_CASE("codecs: each is read by its name, and as an object without other keys") {
-    CHECK(codec_table().size() == 15);
+    CHECK(codec_table().size() == 16);
     for (const CodecEntry& entry : codec_table()) {
         CAPTURE(entry.name);
         const std::string name(entry.name);
@@ -73,6 +73,7 @@ TEST_CASE("codecs: error feedback is on for biased compressors but fp16 and vote
              {R"("kind": "natural")", false},
              {R"("kind": "fp16")", false},
              {R"("kind": "8-bit")", true},
+             {R"("kind": "chunked-top-k")", true},
              {R"("kind": "one-bit-columns")", true}}) {
         CAPTURE(codec);
 
