@@ -47,7 +47,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 # Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection", "coding_step",
           "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
-          "swarm-exchange", "inner-optimizer", "outer-optimizer", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "inside", "leave_out",
+          "swarm-exchange", "inner-optimizer", "outer-optimizer", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "levels", "inside", "leave_out",
           "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels", "rings",
           "library_choice", "edges", "gradient-time"}
 
@@ -72,6 +72,7 @@ SECTIONS = [
         ("fabric", ["cluster.fabric"]),
         ("other_links", ["cluster.fabric.other_links[]"]),
         ("cable", ["cluster.fabric.cables[]"]),
+        ("region", ["cluster.fabric.regions[]"]),
     ]),
     ("Links", [("links.md", "jitter, loss, presets"), ("models.md#link-presets", "where the presets come from")], [
         ("link", ["cluster.fabric.link", "cluster.bus.link", "and every other key named link, uplink, bottleneck, backhaul or server_link"]),
@@ -80,6 +81,10 @@ SECTIONS = [
     ("Links that change", [("links.md#links-that-change-clusteraccess", "traces, outages and their laws")], [
         ("access", ["cluster.access[]"]),
         ("outage", ["cluster.access[].schedule[]"]),
+    ]),
+    ("Levels above the machine", [("how-to/two-regions.md", "two regions"),
+                                  ("models.md#other-fabrics", "levels of fabrics")], [
+        ("site", ["cluster.sites[]"]),
     ]),
     ("Classes of nodes", [("how-to/two-old-gpus.md", "two old GPUs and two new ones"),
                           ("models.md#classes-of-nodes", "definitions")], [
@@ -134,9 +139,11 @@ SECTIONS = [
         ("measured-coding", ["algorithm.codec.coding"]),
         ("coding-time", ["algorithm.codec.coding.encode", "algorithm.codec.coding.decode"]),
         ("aggregation-kinds", ["algorithm.aggregation"]),
+        ("exchange-level", ["algorithm.aggregation.levels", "algorithm.aggregation.levels[]"]),
         ("exchange-schedule", ["algorithm.schedule"]),
         ("all_reduce", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("parameter-server", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
+        ("hierarchical", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("ring-all-reduce", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("pipelined-ring", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),
         ("double-tree", ["algorithm.aggregation.plan", "algorithm.all_reduce"]),

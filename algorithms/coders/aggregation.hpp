@@ -15,6 +15,12 @@
 //   shards     a reduce-scatter leaves device i with chunk i of the machine's mean; the devices i
 //              of all machines carry out the aggregation with their chunks; an all-gather inside
 //
+// Levels above the machine (sim/engine/levels.hpp) go the same way, one within the next: what the
+// first devices of machines, or the devices i of all machines, exchange goes by leaf, by region and
+// so on before the aggregation is carried out among the groups of the last level. Groups may differ
+// in size where they have leaders; a leader then multiplies the mean of its group, so that all
+// workers count alike.
+//
 // Inside a machine vectors travel dense; with leaders, they can also travel encoded: devices encode
 // theirs, the leader decodes and adds them, encodes the machine's mean, and passes on the messages
 // that it receives.
@@ -25,7 +31,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_to_all.hpp"
@@ -46,6 +54,18 @@ enum class ServerCoding : std::uint8_t { none, up, both };
 
 enum class ByMachine : std::uint8_t { flat, leaders, shards };
 
+/// A level that an exchange goes by. Those who take part in it are all workers at the first level,
+/// then the leaders of the groups of the level below, or the workers with the same shard.
+struct ExchangeLevel {
+    ByMachine by = ByMachine::leaders;  // not flat
+    std::vector<int> group_of{};        // [worker]
+    std::vector<int> members{};         // [group]: how many take part
+    std::vector<double> scale{};        // [group]: of its mean, before it goes on; empty: 1
+    bool of_machines = false;
+
+    [[nodiscard]] int groups() const { return static_cast<int>(members.size()); }
+};
+
 struct AggregationPlan {
     Aggregation kind = Aggregation::all_reduce;
     AllReducePlan all_reduce{};  // for all_reduce, and for what must add up in the others
@@ -57,6 +77,9 @@ struct AggregationPlan {
     ByMachine machines = ByMachine::flat;
     int devices = 1;              // of a machine
     bool encoded_inside = false;  // for leaders
+    /// The levels, from the finest to the coarsest, if they are not machines alone. `machines` then
+    /// is the way of the first; null: `machines` and `devices` say it all.
+    std::shared_ptr<const std::vector<ExchangeLevel>> levels{};
 };
 
 }  // namespace paceline

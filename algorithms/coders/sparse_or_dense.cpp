@@ -23,6 +23,18 @@ Bytes hierarchical_chain(int machines, int devices, Bytes size) {
     return 2 * (devices - 1) * part + 2 * (machines - 1) * devices * piece;
 }
 
+Bytes nested_chain(const NestedGroups& groups, int n, Bytes size) {
+    Bytes chain;
+    std::int64_t at_once = 1;  // rings of a level that may share a link
+    for (const int members : groups.sizes) {
+        size = chunk(size, members, members - 1);
+        chain += 2 * (members - 1) * at_once * size;
+        at_once *= members;
+    }
+    const int last = groups.groups(n);
+    return chain + 2 * (last - 1) * at_once * chunk(size, last, last - 1);
+}
+
 Bytes doubling_chain(const DgcOptions& options, const Layout& layout, double density, int n) {
     const Fold fold(n);
     Bytes chain;
@@ -68,6 +80,7 @@ Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
         case AllReduce::in_switches:
             return size;
         case AllReduce::hierarchical:
+            if (plan.nested) return nested_chain(*plan.nested, n, size);
             return hierarchical_chain(n / plan.devices, plan.devices, size);
         case AllReduce::nccl:
         case AllReduce::open_mpi:

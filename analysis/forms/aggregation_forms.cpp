@@ -425,6 +425,7 @@ std::optional<PieceForm> shards_form(const Flat& f, Machines machines) {
 }
 
 std::optional<PieceForm> machines_form(const Flat& f) {
+    if (f.aggregation().levels) return std::nullopt;
     const int g = f.aggregation().devices;
     if (g > 1 && !f.network.bus) return std::nullopt;
     const IdleStar bus = f.network.bus.value_or(f.network.star);

@@ -102,6 +102,7 @@ std::optional<Duration> step_by_leaders(const ChocoForm& form, std::int64_t step
     const int g = form.options.exchange.aggregation.devices;
     const IdleNetwork& network = form.in.network;
     if (form.beside() || (g > 1 && !network.bus)) return std::nullopt;
+    if (g != network.devices) return std::nullopt;  // groups of a level above the machine
     const IdleStar bus = network.bus.value_or(network.star);
     const std::optional<Duration> messages =
         neighbor_messages_time(form.mixing, form.all_messages(), between_leaders(network));

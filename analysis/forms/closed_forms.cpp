@@ -262,6 +262,19 @@ Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, con
                        multiple(std::int64_t{2} * (machines - 1), sum(network.latency, drain))));
 }
 
+Duration nested_all_reduce_time(const NestedGroups& groups, int n, Bytes size,
+                                const IdleStar& star) {
+    Duration total{};
+    Bytes part = size;
+    const auto ring = [&](int members) {
+        part = longest_chunk(part, members);
+        total = sum(total, multiple(std::int64_t{2} * (members - 1), message_time(part, star)));
+    };
+    for (const int members : groups.sizes) ring(members);
+    ring(groups.groups(n));
+    return started(n, star, total);
+}
+
 Duration ring_over_machines_time(int n, Bytes size, const IdleStar& bus, const IdleStar& network) {
     const IdleStar across = capped(network, bus.bandwidth);
     return std::max(ring_all_reduce_time(n, size, bus), ring_all_reduce_time(n, size, across));

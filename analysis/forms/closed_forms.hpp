@@ -32,6 +32,7 @@
 
 #include "sim/collectives/all_to_all.hpp"
 #include "sim/collectives/pipelined.hpp"
+#include "sim/collectives/plans/hierarchical.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
@@ -135,6 +136,12 @@ Duration parameter_server_all_reduce_time(int n, Bytes size, int servers, bool o
 /// latency from device to device.
 Duration hierarchical_all_reduce_time(int machines, int devices, Bytes size, const IdleStar& bus,
                                       const IdleStar& network, int sharing);
+
+/// By nested groups on a star: 2 (g_i - 1) (L + t(S_i/g_i)) for each level, with S_1 = S and
+/// S_i+1 = S_i/g_i, and 2 (p-1) (L + t(S_p/p)) among the p groups of the last. Exact if all chunks
+/// are equal.
+Duration nested_all_reduce_time(const NestedGroups& groups, int n, Bytes size,
+                                const IdleStar& star);
 
 /// A ring through all devices of the machines in order: 2 (n-1) times the slower of the two kinds
 /// of steps. A step between machines also passes lanes of the bus. Requires more than one machine.

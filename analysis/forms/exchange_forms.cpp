@@ -102,11 +102,31 @@ std::int64_t flat_messages(const ExchangeOptions& options, const Layout& layout,
                                     density, n);
 }
 
+// Returns the messages of an exchange by the levels from this one on, among those who take part.
+std::int64_t messages_by_levels(const ExchangeOptions& options, std::size_t from,
+                                const Layout& layout, WireFormat wire, double density) {
+    const ExchangeLevel& level = (*options.aggregation.levels)[from];
+    const auto above = [&](const Layout& part) {
+        return from + 1 < options.aggregation.levels->size()
+                   ? messages_by_levels(options, from + 1, part, wire, density)
+                   : flat_messages(options, part, level.groups(), wire, density);
+    };
+    std::int64_t messages = 0;
+    const bool by_leaders = level.by == ByMachine::leaders;
+    for (const std::int64_t m : level.members)
+        messages += 2 * (m * (m - 1) + (by_leaders ? m - 1 : 0));
+    if (by_leaders) return messages + above(layout);
+    const int shards = level.members.front();
+    for (int i = 0; i < shards; ++i) messages += above(form_of_chunk(layout, shards, i));
+    return messages;
+}
+
 std::int64_t piece_messages(const ExchangeOptions& options, const Layout& layout,
                             const StepModelInput& in, double density) {
     const AggregationPlan& aggregation = options.aggregation;
     if (aggregation.machines == ByMachine::flat)
         return flat_messages(options, layout, in.workers, in.wire, density);
+    if (aggregation.levels) return messages_by_levels(options, 0, layout, in.wire, density);
     const std::int64_t g = aggregation.devices;
     const int p = in.workers / aggregation.devices;
     if (aggregation.machines == ByMachine::leaders) {

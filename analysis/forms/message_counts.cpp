@@ -66,6 +66,16 @@ std::int64_t folded(int n, std::int64_t messages_of_a_survivor) {
 
 }  // namespace
 
+namespace {
+
+std::int64_t nested_messages(const NestedGroups& groups, int n) {
+    std::int64_t of_a_member = groups.groups(n) - 1;
+    for (const int members : groups.sizes) of_a_member += members - 1;
+    return 2 * std::int64_t{n} * of_a_member;
+}
+
+}  // namespace
+
 std::int64_t all_reduce_messages(const AllReducePlan& of_any_size, int n, Bytes size) {
     const PlanOfSize chosen = plan_for(of_any_size, n, size);
     const AllReducePlan& plan = chosen.plan;
@@ -88,6 +98,7 @@ std::int64_t all_reduce_messages(const AllReducePlan& of_any_size, int n, Bytes 
         case AllReduce::double_tree:
             return double_tree_messages(plan, n, size);
         case AllReduce::hierarchical:
+            if (plan.nested) return nested_messages(*plan.nested, n);
             return 2 * all * (plan.devices - 1) + 2 * all * (all / plan.devices - 1);
         case AllReduce::in_switch:
             return all;

@@ -89,6 +89,7 @@ std::optional<Duration> flat_end(const Neighbors& n) {
 std::optional<Duration> end_by_leaders(const Neighbors& n, const StepTiming& timing) {
     const int g = n.options.aggregation.devices;
     if (g > 1 && !n.in.network.bus) return std::nullopt;
+    if (g != n.in.network.devices) return std::nullopt;  // groups of a level above the machine
     const IdleStar bus = n.in.network.bus.value_or(n.in.network.star);
     const IdleNetwork between = between_leaders(n.in.network);
     std::vector<ScheduledPiece> scheduled;

@@ -42,6 +42,7 @@ Known all_reduce_over_machines(const AllReducePlan& plan, int n, Bytes size,
                    : std::nullopt;
     if (plan.method == AllReduce::ring)
         return ring_over_machines_time(n, size, *network.bus, network.star);
+    if (plan.nested) return std::nullopt;
     if (plan.method == AllReduce::hierarchical)
         return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *network.bus,
                                             network.star, network.sharing());
@@ -183,6 +184,7 @@ std::optional<Duration> all_reduce_time(AllReducePlan plan, int n, Bytes size,
             return parameter_server_all_reduce_time(n, size, plan.servers,
                                                     !plan.first_server_node.has_value(), *star);
         case AllReduce::hierarchical:
+            if (plan.nested) return nested_all_reduce_time(*plan.nested, n, size, *star);
             return hierarchical_all_reduce_time(n / plan.devices, plan.devices, size, *star, *star,
                                                 plan.devices);
         case AllReduce::pipelined_ring:

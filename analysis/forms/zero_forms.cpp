@@ -47,6 +47,7 @@ std::optional<UnitTimes> messages_of(const ZeroOptions& options, Bytes size,
         const Duration each = started(in.workers, *half);
         return UnitTimes{each, each, {}, {}};
     }
+    if (network.bus && options.machine != network.devices) return std::nullopt;
     IdleNetwork bus;
     bus.star = network.bus ? *network.bus : network.star;
     const auto inside = half_ring(options.machine, size, bus);

@@ -131,8 +131,9 @@ std::string head(const Explanation& e) {
     if (!e.title.empty()) text += printable(e.title) + "\n";
     for (const auto& [axis, name] : e.choice)
         text += fmt::format("  {} = {}\n", axis, printable(name));
-    text += fmt::format("\n{} on {}, {} {} on a {}", printable(e.algorithm), printable(e.workload),
-                        e.nodes, e.nodes == 1 ? "node" : "nodes", e.fabric);
+    text += fmt::format("\n{} on {}, {} {} {} {}", printable(e.algorithm), printable(e.workload),
+                        e.nodes, e.nodes == 1 ? "node" : "nodes",
+                        e.fabric == "regions" ? "in" : "on a", e.fabric);
     if (e.workers != e.nodes) text += fmt::format(", {} devices", e.workers);
     if (e.time_limit_s)
         text += fmt::format("; a run ends at {}", with_unit(*e.time_limit_s));

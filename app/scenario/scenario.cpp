@@ -201,7 +201,8 @@ AlgorithmInput algorithm_input(const Scenario& scenario) {
     AlgorithmInput input{
         {cluster.workers, cluster.devices_per_node, cluster.library_all_reduce, cluster.cards()}};
     input.uneven = !cluster.uneven.empty();
-    input.machines = cluster.sizes;
+    input.levels = cluster.levels();
+    input.sizes = cluster.sizes;
     input.steps_per_epoch = scenario.steps_per_epoch();
     if (!scenario.training) return input;
     input.optimizer = scenario.training->optimizer;
@@ -221,6 +222,7 @@ ClusterChoice cluster_beside(const ClusterChoice& main, const Place& nodes) {
     cluster.fabric = main.fabric;
     cluster.fabric.ports = 0;  // the main job's, on the same wires
     cluster.tcp = main.tcp;
+    cluster.sites = main.sites;
     place_job(nodes, cluster);
     return cluster;
 }

@@ -22,12 +22,18 @@
 
 namespace paceline {
 
+struct NestedGroups;
+
 struct Group {
     std::vector<int> members;  // node of each place; no node appears twice
     std::uint32_t epoch = 0;
     /// The same members in the orders of the rings through the machines' cards (card_rings.hpp),
     /// once they have been asked for.
     mutable std::vector<std::shared_ptr<const Group>> rings{};
+    /// The same members in the order of nested groups (hierarchical.hpp), once that was asked for.
+    mutable std::vector<
+        std::pair<std::shared_ptr<const NestedGroups>, std::shared_ptr<const Group>>>
+        nested{};
     /// Where members of a collective wait for each other, by its stream and its first member, while
     /// one of them waits (in_switches.hpp).
     mutable std::map<std::pair<Stream, int>, std::weak_ptr<Barrier>> meetings{};

@@ -20,6 +20,7 @@
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/nodes/sites.hpp"
 #include "app/scenario/workload/devices.hpp"
 #include "app/scenario/workload/profiles.hpp"
 #include "sim/engine/random.hpp"
@@ -135,6 +136,7 @@ class Generator {
     std::string any_algorithm();
     Json fabric();
     Json graph();
+    Json regions();
     void add_cables_between_nodes(Json& graph);
     Json dims();
     Json link();
@@ -166,6 +168,8 @@ class Generator {
     void skip_steps(Json& made);
     void mend_money(Json& made);
     Json node_class(const Json& made);
+    Json sites();
+    Json exchange_levels();
     void add_classes(Json& made);
     void compare(Json& made);
     Json access();
@@ -189,6 +193,7 @@ class Generator {
     Json placement_;  // null: none
     std::string fabric_kind_;
     std::string algorithm_kind_;
+    Json sites_;  // null: none
     bool trains_ = false;
     bool of_classes_ = false;  // whether classes are predicted
     bool has_nccl_ = false;    // its library chooses by size
@@ -302,6 +307,22 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "node_list") return nodes_list(nodes_);
     if (place == "mixing") return mixing();
     if (place == "all_reduce") return all_reduce();
+    if (place == "levels") return exchange_levels();
+    if (place == "exchange-level") {
+        const Json levels = exchange_levels();
+        return levels.is_array() ? levels.front() : levels;
+    }
+    if (place == "zero.shards") {
+        if (!sites_.is_null() && chance(0.4)) return sites_.front().at("level");
+        return text({"all", "machine"});
+    }
+    if (place == "hierarchical.levels") {
+        Json names = Json::array();
+        const Json levels = exchange_levels();
+        if (levels.is_object()) return Json::array({levels.at("level")});
+        for (const Json& level : levels) names.push_back(level.at("level"));
+        return names;
+    }
     if (place == "library_all_reduce") return all_reduce_of_library();
     if (place == "algorithm") return algorithm();
     if (place == "cluster.nodes") return fabric_nodes_;
@@ -392,7 +413,8 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
         if (key == "placement") return !placement_.is_null();
         if (key == "background") return fabric_nodes_ > 1;
     }
-    if (place == "link" && key == "bandwidth_up") return one_of(fabric_kind_, {"star", "cell"});
+    if (place == "link" && key == "bandwidth_up")
+        return one_of(fabric_kind_, {"star", "cell", "regions"});
     if (key == "nesterov" || key == "clip")
         return traits_of(algorithm_kind_).supports_nesterov_and_clipping;
     if (key == "rings") return per_node_ > 1;
@@ -587,7 +609,18 @@ bool Generator::is_read(const Json& made) const {
     static const std::string nowhere;
     try {
         const AllReducePlan library = has_nccl_ ? AllReduce::nccl : AllReduce::ring;
-        (void)read_algorithm({&made, &nowhere, "algorithm"}, {{workers_, per_node_, library}, {}});
+        AlgorithmInput in{{workers_, per_node_, library}, {}};
+        in.sizes = MachineSizes(per_node_);
+        std::vector<Level> levels;
+        if (!sites_.is_null())
+            levels = read_sites({&sites_, &nowhere, "cluster.sites"}, fabric_nodes_, {});
+        std::vector<int> places(placement_.begin(), placement_.end());
+        if (std::ssize(places) != nodes_) {  // all nodes, or another job's
+            places.resize(static_cast<std::size_t>(nodes_));
+            std::iota(places.begin(), places.end(), 0);
+        }
+        in.levels = levels_of_job(nodes_, {}, levels, places);
+        (void)read_algorithm({&made, &nowhere, "algorithm"}, in);
         return true;
     } catch (const ConfigError&) {
         return false;
@@ -645,7 +678,7 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
             made.erase("average");
         if (base == "all-reduce" && made.value("buffers", "") == "average") made.erase("buffers");
     }
-    if (kind == "zero" && made.value("shards", "all") == "machine") made.erase("rings");
+    if (kind == "zero" && made.value("shards", "all") != "all") made.erase("rings");
     if (kind == "fedopt") {
         const auto rule = made.value("rule", "adam");
         if (rule == "adagrad" || rule == "momentum") made.erase("beta2");
@@ -698,7 +731,40 @@ Json Generator::nodes_list(int nodes) {
 
 Json Generator::fabric() {
     fabric_kind_ = !of_network_ && chance(0.45) ? "star" : pick(kinds_of("fabric"));
-    return fabric_kind_ == "graph" ? graph() : object(fabric_kind_, definition(fabric_kind_));
+    if (fabric_kind_ == "graph") return graph();
+    if (fabric_kind_ == "regions") return regions();
+    return object(fabric_kind_, definition(fabric_kind_));
+}
+
+// Regions of any sizes, with one value for all pairs or a matrix.
+Json Generator::regions() {
+    const int count = whole(1, std::min(fabric_nodes_, 4));
+    const auto of_pairs = [&](auto draw) {
+        if (chance(0.4)) return Json(draw());
+        Json rows = Json::array();
+        for (int from = 0; from < count; ++from) {
+            rows.push_back(Json::array());
+            for (int to = 0; to < count; ++to)
+                rows.back().push_back(from == to ? Json() : Json(draw()));
+        }
+        return rows;
+    };
+    Json made{{"kind", "regions"}, {"regions", Json::array()}};
+    made["bandwidth"] = of_pairs([&] { return text({"20Mbps", "0.5Gbps", "1Gbps"}); });
+    made["latency"] = of_pairs([&] { return text({"1ms", "15ms", "0s"}); });
+    if (maybe()) made["loss"] = of_pairs([&] { return pick({0, 1e-4, 0.01}); });
+    if (maybe()) made["overhead"] = duration();
+    int left = fabric_nodes_;
+    for (int i = count; i > 0; --i) {
+        Json one{{"name", fmt::format("r{}", i)}};
+        const int nodes = i == 1 ? left : whole(1, left - i + 1);
+        if (i > 1 || maybe()) one["nodes"] = nodes;
+        if (maybe()) one["link"] = link();
+        left -= nodes;
+        made["regions"].push_back(one);
+    }
+    made["link"] = link();
+    return made;
 }
 
 // A tree of switches with nodes attached, and some additional cables.
@@ -752,7 +818,7 @@ Json Generator::dims() {
 
 Json Generator::link() {
     static const Names symmetric = symmetric_presets();
-    const bool any_preset = one_of(fabric_kind_, {"star", "cell"});
+    const bool any_preset = one_of(fabric_kind_, {"star", "cell", "regions"});
     Json made = object("link", definition("link"));
     if (of_network_) need("link", made, {"latency"});
     if (made.contains("preset") && !any_preset) made["preset"] = pick(symmetric);
@@ -879,6 +945,8 @@ Json Generator::all_reduce() {
     if (chance(0.25)) return object("parameter-server", definition("parameter-server"));
     if (chance(0.15)) return object("pipelined-ring", definition("pipelined-ring"));
     if (chance(0.15)) return object("double-tree", definition("double-tree"));
+    if (workers_ % per_node_ == 0 && chance(0.1))
+        return object("hierarchical", definition("hierarchical"));
     if (chance(0.1)) return object("ring-all-reduce", definition("ring-all-reduce"));
     Names names{"ring", "recursive-doubling", "halving-doubling", "tree", "automatic"};
     if (workers_ % per_node_ == 0) names.emplace_back("hierarchical");
@@ -1234,6 +1302,36 @@ Json Generator::node_class(const Json& made) {
     return one;
 }
 
+// One or two levels above the machine: groups of neighbors, or of nodes that are dealt out.
+Json Generator::sites() {
+    const int size = whole(1, 3);
+    const int fine = (fabric_nodes_ - 1) / size + 1;
+    const int coarse = whole(1, std::min(fine, 3));
+    Json groups = Json::array();
+    for (int i = 0; i < coarse; ++i) groups.push_back(Json::array());
+    for (int node = 0; node < fabric_nodes_; ++node)
+        groups[static_cast<std::size_t>(node / size % coarse)].push_back(node);
+    const Json above{{"level", "site"}, {"groups", groups}};
+    if (chance(0.3)) return Json::array({above});
+    Json levels = Json::array({Json{{"level", "rack"}, {"size", size}}});
+    if (chance(0.6)) levels.push_back(above);
+    return levels;
+}
+
+// The machine, the levels of the sites, or both. It may be refused: shards need groups of one size.
+Json Generator::exchange_levels() {
+    Json levels = Json::array();
+    const auto add = [&](const Json& level) {
+        if (levels.empty() || chance(0.6))
+            levels.push_back(Json{{"level", level}, {"by", text({"leaders", "shards"})}});
+    };
+    if (per_node_ > 1 && chance(0.7)) add("machine");
+    if (!sites_.is_null())
+        for (const Json& one : sites_) add(one.at("level"));
+    if (levels.empty()) add("machine");
+    return levels.size() == 1 && chance(0.5) ? levels.front() : levels;
+}
+
 // Nodes that differ from the others, and batches by speed.
 void Generator::add_classes(Json& made) {
     Json& cluster = made["cluster"];
@@ -1266,8 +1364,9 @@ Json Generator::scenario() {
     Json described = definition("cluster");
     described.update(Json(described.at("anyOf").back()));  // the one without a testbed
     described.erase("anyOf");
-    for (const char* key : {"testbed", "classes"}) described.at("properties").erase(key);
+    for (const char* key : {"testbed", "classes", "sites"}) described.at("properties").erase(key);
     Json cluster = object("cluster", described);
+    if (chance(0.4)) cluster["sites"] = sites_ = sites();
     if (of_network_) disturb(cluster);
     if (!placement_.is_null() && !cluster.contains("devices")) cluster["placement"] = placement_;
     cluster.erase("devices");
@@ -1393,7 +1492,7 @@ Json random_scenario(std::uint64_t seed, Emphasis emphasis) {
 }
 
 bool has_access_links(std::string_view fabric) {
-    return one_of(fabric, {"star", "cell", "leaf-spine", "fat-tree", "dumbbell"});
+    return one_of(fabric, {"star", "cell", "leaf-spine", "fat-tree", "dumbbell", "regions"});
 }
 
 Json random_fabric(int nodes, std::uint64_t seed) {

@@ -71,8 +71,9 @@ std::string unlike_hops(const Scenario& scenario) {
     if (longest.latency <= multiple(noteworthy, std::max(shortest.latency, negligible))) return "";
     return fmt::format(
         "its ring takes {} from machine {} to {} and {} from {} to {}, and each of its rounds "
-        "waits for the longest hop; a tree or halving-doubling has fewer rounds, and methods that "
-        "exchange less often have fewer rings",
+        "waits for the longest hop; \"levels\" that add up on either side of it first, a tree or "
+        "halving-doubling have fewer rounds over it, and methods that exchange less often fewer "
+        "rings",
         to_string(shortest.latency), shortest.from, shortest.to, to_string(longest.latency),
         longest.from, longest.to);
 }
@@ -103,8 +104,9 @@ std::string hierarchy_is_a_ring(const Scenario& scenario) {
     const std::string_view why =
         cluster.nodes == 1 ? "there is one machine" : "each machine has one device";
     return fmt::format(
-        "its all-reduce is hierarchical, and {}, so it takes the steps of a ring; levels other "
-        "than machines, such as racks or regions, are not known to it",
+        "its all-reduce is hierarchical, and {}, so it takes the steps of a ring; its \"levels\" "
+        "may "
+        "be others, such as racks or regions",
         why);
 }
 

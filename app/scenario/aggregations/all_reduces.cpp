@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -98,13 +102,6 @@ Slices read_slices(const ObjectReader& read) {
     return slices;
 }
 
-void WorkerShape::check_even(const Place& place) const {
-    if (uneven)
-        place.refuse(
-            "goes by machine, and those of \"cluster.classes\" differ in devices, bus or cards; "
-            "take one that does not, such as \"ring\" or \"machines\": \"flat\"");
-}
-
 int read_rings(const ObjectReader& read, const WorkerShape& shape) {
     const auto p = read.optional("rings");
     if (!p || as_choice(*p, "a number of rings", numbers_of_rings) == Rings::one) return 1;
@@ -187,6 +184,41 @@ void read_nccl_options(const ObjectReader& read, const WorkerShape& shape, Nccl&
         library.protocol = as_choice(*p, "a protocol of NCCL", nccl_protocols);
 }
 
+// Reads the levels of a hierarchy; null: machines alone.
+std::shared_ptr<const NestedGroups> read_nested(const Place& place, const WorkerShape& shape) {
+    if (!place.json->is_array() || place.json->empty() || place.json->size() > most_levels)
+        place.refuse(fmt::format(
+            "is not a list of 1 to {} levels, such as [\"machine\", \"region\"]", most_levels));
+    std::vector<Place> names;
+    for (std::size_t i = 0; i < place.json->size(); ++i) names.push_back(place.element(i));
+    const std::vector<WorkerLevel> levels = read_worker_levels(names, shape);
+    NestedGroups nested;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const auto [least, most] = std::ranges::minmax(levels[i].members);
+        if (least != most)
+            names[i].refuse(fmt::format(
+                "has groups of {} to {} members, and a hierarchy needs equally many; the "
+                "aggregation's \"levels\" by \"leaders\" may differ",
+                least, most));
+        nested.sizes.push_back(least);
+    }
+    if (levels.size() == 1 && levels[0].name == machine_level) return nullptr;
+    std::vector<int> in_order(static_cast<std::size_t>(shape.workers));
+    std::iota(in_order.begin(), in_order.end(), 0);
+    nested.order = in_order;
+    const auto before = [&levels](int one, int other) {
+        for (std::size_t i = levels.size(); i-- > 0;) {
+            const int of_one = levels[i].group_of[static_cast<std::size_t>(one)];
+            const int of_other = levels[i].group_of[static_cast<std::size_t>(other)];
+            if (of_one != of_other) return of_one < of_other;
+        }
+        return one < other;
+    };
+    std::ranges::sort(nested.order, before);
+    if (nested.order == in_order) nested.order.clear();
+    return std::make_shared<const NestedGroups>(std::move(nested));
+}
+
 }  // namespace
 
 AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
@@ -194,7 +226,7 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
     if (place.json->is_object()) {
         // NCCL chooses for the cluster's library alone.
         constexpr auto all_kinds = std::to_array<std::string_view>(
-            {"ring", "parameter-server", "pipelined-ring", "double-tree", "nccl"});
+            {"ring", "parameter-server", "hierarchical", "pipelined-ring", "double-tree", "nccl"});
         const std::span known = std::span(all_kinds).first(all_kinds.size() - (shape.nccl ? 0 : 1));
         const Place kind = kind_of(place, "an all-reduce with options", known);
         const std::string_view name = known[as_name(kind, "an all-reduce with options", known)];
@@ -207,6 +239,9 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
             plan.method = AllReduce::nccl;
             plan.library = *shape.nccl;
             read_nccl_options(read, shape, plan.library);
+        } else if (name == "hierarchical") {
+            plan.method = AllReduce::hierarchical;
+            if (const auto p = read.optional("levels")) plan.nested = read_nested(*p, shape);
         } else if (name == "ring") {
             plan.cards = read_rings(read, shape);
         } else {
@@ -231,7 +266,7 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
         place.refuse(
             "servers on nodes of their own need \"cluster.devices_per_node\" of 1; or set "
             "\"placement\": \"workers\"");
-    if (plan.method != AllReduce::hierarchical) return plan;
+    if (plan.method != AllReduce::hierarchical || plan.nested) return plan;
     shape.check_even(place);
     plan.devices = std::min(shape.devices_per_node, shape.workers);
     if (shape.workers % plan.devices != 0)

@@ -9,6 +9,7 @@
 
 #include "app/json/names.hpp"
 #include "app/json/schema.hpp"
+#include "app/scenario/aggregations/exchange_levels.hpp"
 
 namespace paceline {
 
@@ -93,6 +94,8 @@ void read_inside(const ObjectReader& read, AggregationPlan& plan) {
     if (!p) return;
     plan.encoded_inside = as_choice(*p, "a way inside a machine", inside_ways) == Inside::encoded;
     if (plan.machines == ByMachine::flat) p->refuse("goes with \"machines\": \"leaders\"");
+    if (plan.encoded_inside && plan.levels)
+        p->refuse("is for the one level \"machine\": vectors go dense to leaders of others");
     if (plan.encoded_inside && plan.machines == ByMachine::shards)
         p->refuse(
             "shards travel dense inside a machine, or each would be encoded twice; write "
@@ -106,7 +109,8 @@ WorkerShape travelers(const WorkerShape& shape, const AggregationPlan& plan) {
     AllReducePlan library = shape.library;
     library.cards = 1;
     library.library = among_machines(library.library);
-    return {shape.workers / plan.devices, 1, library};
+    const int groups = plan.levels ? plan.levels->back().groups() : shape.workers / plan.devices;
+    return {groups, 1, library};
 }
 
 void read_plan(const ObjectReader& read, const WorkerShape& shape, AggregationPlan& plan) {
@@ -116,6 +120,9 @@ void read_plan(const ObjectReader& read, const WorkerShape& shape, AggregationPl
     if (plan.machines == ByMachine::flat) return;
     if (plan.all_reduce.method == AllReduce::hierarchical)
         p->refuse("goes by machine itself: write \"ring\", or \"machines\": \"flat\"");
+    if (plan.all_reduce.first_server_node && plan.levels)
+        p->refuse(
+            "servers on nodes of their own serve all workers; set \"placement\": \"workers\"");
     if (plan.all_reduce.first_server_node)
         p->refuse(
             "servers on nodes of their own need \"cluster.devices_per_node\" of 1; or set "
@@ -143,6 +150,8 @@ void read_servers_of(const ObjectReader& read, const WorkerShape& shape, Aggrega
                 p->refuse(
                     "servers on nodes of their own need \"cluster.devices_per_node\" of 1; write "
                     "\"workers\"");
+            if (plan.levels)
+                p->refuse("servers on nodes of their own serve all workers; write \"workers\"");
             plan.first_server_node = shape.workers;
         }
     }
@@ -215,7 +224,13 @@ AggregationChoice read_aggregation_choice(const Place& place, const WorkerShape&
     choice.plan.kind = aggregation_of(choice.kind);
     const ObjectReader read(place, aggregation_keys(as_string(kind)));
     read_machines(read, shape, choice.plan);
-    if (choice.kind != AggregationKind::neighbors) read_inside(read, choice.plan);
+    read.not_both("machines", "levels");
+    if (choice.kind == AggregationKind::neighbors) {
+        if (const auto p = read.optional("levels")) read_level_of_neighbors(*p, shape, choice.plan);
+    } else {
+        if (const auto p = read.optional("levels")) read_exchange_levels(*p, shape, choice.plan);
+        read_inside(read, choice.plan);
+    }
     if (choice.kind == AggregationKind::servers)
         read_servers_of(read, shape, choice.plan);
     else if (choice.kind != AggregationKind::neighbors)

@@ -47,10 +47,25 @@ Feature feature_of(const AggregationChoice& aggregation) {
     return aggregation.plan.coded == ServerCoding::up ? Feature::servers_up : Feature::servers_both;
 }
 
-Feature feature_of(const AggregationPlan& plan) {
-    if (plan.machines == ByMachine::flat) return Feature::flat;
-    if (plan.machines == ByMachine::shards) return Feature::shards;
-    return plan.encoded_inside ? Feature::encoding_leaders : Feature::leaders;
+Feature feature_of(ByMachine by) {
+    switch (by) {
+        case ByMachine::flat:
+            return Feature::flat;
+        case ByMachine::leaders:
+            return Feature::leaders;
+        case ByMachine::shards:
+            break;
+    }
+    return Feature::shards;
+}
+
+Features features_of(const AggregationPlan& plan) {
+    if (plan.encoded_inside) return Features(Feature::encoding_leaders);
+    Features all(feature_of(plan.machines));
+    if (plan.levels)
+        for (const ExchangeLevel& level : *plan.levels)
+            all = all.with(Features(feature_of(level.by)));
+    return all;
 }
 
 Feature feature_of(PieceRule pieces) {
@@ -140,7 +155,7 @@ Features features_of(const Codec& codec) {
 }
 
 Features features_of(const AggregationChoice& aggregation) {
-    return Features(feature_of(aggregation), feature_of(aggregation.plan));
+    return Features(feature_of(aggregation)).with(features_of(aggregation.plan));
 }
 
 Features features_of(const ScheduleChoice& choice) {

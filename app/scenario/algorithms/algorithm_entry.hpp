@@ -13,7 +13,6 @@
 #include "app/scenario/aggregations/exchange_rules.hpp"
 #include "app/scenario/algorithms/algorithm_choice.hpp"
 #include "app/scenario/algorithms/optimizer.hpp"
-#include "sim/engine/machine_sizes.hpp"
 
 namespace paceline {
 
@@ -23,7 +22,6 @@ struct AlgorithmInput : WorkerShape {
     Feature exchanges = Feature::nothing;  // that of its row, which read_algorithm sets
     double steps_per_epoch = 0;            // 0: not known
     bool shards_are_even = true;           // if anything is trained
-    MachineSizes machines{};               // in which the devices stand
     Features around{};                     // features of what the algorithm is run on
 };
 

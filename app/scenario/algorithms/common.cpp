@@ -27,10 +27,10 @@ MomentumRule rule_of(const Optimizer& optimizer) {
 
 void use_all_reduce(AlgorithmChoice& choice, const AllReducePlan& plan) {
     choice.all_reduce = plan;
-    choice.goes_around = plan.method == AllReduce::ring ||
-                         plan.method == AllReduce::pipelined_ring ||
-                         plan.method == AllReduce::hierarchical;
-    choice.names_hierarchy = plan.method == AllReduce::hierarchical;
+    const bool by_machines = plan.method == AllReduce::hierarchical && !plan.nested;
+    choice.goes_around =
+        plan.method == AllReduce::ring || plan.method == AllReduce::pipelined_ring || by_machines;
+    choice.names_hierarchy = by_machines;
     if (plan.method != AllReduce::parameter_server) return;
     choice.sends_at_once = plan.servers;
     choice.meets_everybody = true;

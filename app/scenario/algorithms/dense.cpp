@@ -1,7 +1,10 @@
 // Methods that average whole gradients in every step.
 #include <array>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,10 +55,13 @@ AlgorithmChoice read_pmsgd_lars(const ObjectReader& read, const AlgorithmInput& 
     return choice;
 }
 
-// Returns 0 for shards on all workers, or the devices of a machine.
+// Returns 0 for shards on all workers, or the workers of a machine or of a group of a level.
 int as_shards(const Place& place, const AlgorithmInput& in) {
-    constexpr auto shards = std::to_array<Spelling<bool>>({{"all", false}, {"machine", true}});
-    if (!as_choice(place, "where shards stand", shards)) return 0;
+    std::vector<std::string_view> known = in.levels.names();
+    known.insert(known.begin(), "all");
+    const std::size_t where = as_name(place, "where shards stand", known);
+    if (where == 0) return 0;
+    if (known[where] != machine_level) return read_block_level(place, in);
     if (in.devices_per_node < 2)
         place.refuse(
             "a machine of one device has no shards; set \"cluster.devices_per_node\", or write "

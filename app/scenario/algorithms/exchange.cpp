@@ -35,6 +35,7 @@ void need_of_aggregation(AlgorithmChoice& choice, const AggregationPlan& aggrega
     if (aggregation.kind != Aggregation::all_reduce)
         choice.goes_around = aggregation.kind == Aggregation::all_gather &&
                              aggregation.all_gather == AllGather::ring;
+    if (aggregation.levels) choice.goes_around = false;  // from machine to machine
 }
 
 AggregationKind kind_of_aggregation(const AggregationPlan& plan) {

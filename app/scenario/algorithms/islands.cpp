@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/sharding.hpp"
+#include "sim/engine/levels.hpp"
 
 namespace paceline {
 
@@ -26,36 +28,28 @@ namespace {
 
 enum class By : std::uint8_t { leaders, shards };
 
+constexpr std::string_view device_level = "device";
+
 struct Said {
-    bool machines = false;  // or every device by itself
+    std::string level{device_level};
     std::optional<By> by{};
 };
 
-bool as_level(const Place& place) {
-    constexpr auto levels =
-        std::to_array<Spelling<bool>>({{"device", false}, {"machine", true}});
-    return as_choice(place, "a level of islands", levels);
+std::string as_level(const Place& place, const WorkerShape& shape) {
+    std::vector<std::string_view> names = shape.levels.names();
+    names.insert(names.begin(), device_level);
+    return std::string(names[as_name(place, "a level of islands", names)]);
 }
 
-Said read_words(const Place& place) {
-    if (!place.json->is_object()) return {as_level(place), {}};
+Said read_words(const Place& place, const WorkerShape& shape) {
+    if (!place.json->is_object()) return {as_level(place, shape), {}};
     constexpr auto ways =
         std::to_array<Spelling<By>>({{"leaders", By::leaders}, {"shards", By::shards}});
     const ObjectReader read(place, definition_keys("island-level"));
-    Said words{as_level(read.required("level", "\"device\" or \"machine\"")), {}};
+    Said words{as_level(read.required("level", "such as \"machine\""), shape), {}};
     if (const auto p = read.optional("by"))
         words.by = as_choice(*p, "who exchanges for an island", ways);
     return words;
-}
-
-IslandMembers by_machine(const AlgorithmInput& in) {
-    IslandMembers members;
-    for (int rank = 0; rank < in.workers; ++rank) {
-        const auto machine = static_cast<std::size_t>(in.machines.machine_of(rank));
-        members.resize(std::max(members.size(), machine + 1));
-        members[machine].push_back(rank);
-    }
-    return members;
 }
 
 // Returns 1, or the devices of every island.
@@ -77,7 +71,8 @@ AlgorithmInput outer_input(const AlgorithmInput& in, const IslandMembers& member
     outer.devices_per_node = 1;
     outer.cards = 1;
     outer.uneven = false;
-    outer.machines = MachineSizes();
+    outer.sizes = MachineSizes();
+    outer.levels = Levels(outer.workers, {});
     outer.library.cards = 1;
     outer.library.library = among_machines(in.library.library);
     outer.around =
@@ -85,12 +80,13 @@ AlgorithmInput outer_input(const AlgorithmInput& in, const IslandMembers& member
     return outer;
 }
 
+// The devices of one island, on machines as they are.
 AlgorithmInput inner_input(const AlgorithmInput& in, int devices) {
     AlgorithmInput inner = in;
     inner.workers = devices;
-    inner.devices_per_node = devices;
-    inner.uneven = false;
-    inner.machines = MachineSizes(devices);
+    inner.devices_per_node = std::min(in.devices_per_node, devices);
+    inner.sizes = MachineSizes(inner.devices_per_node);
+    inner.levels = Levels(std::max(1, devices / inner.devices_per_node), {});
     inner.exchanges = Feature::momentum_sgd;
     return inner;
 }
@@ -158,7 +154,8 @@ void check_no_inside(const Place& algorithm) {
     const std::optional<Place> inside = child_of(algorithm, "inside");
     if (!inside) return;
     is_sharded(*inside);
-    inside->refuse("is what islands of several devices do: set \"islands\" to \"machine\"");
+    inside->refuse("is what islands of several devices do: set \"islands\" to \"machine\", or to a level "
+                    "of the cluster");
 }
 
 // Refuses what no reader of an exchange between islands sees.
@@ -177,21 +174,21 @@ void check_outer(const Place& algorithm, const Place& islands, const AlgorithmEn
 std::optional<IslandsChoice> read_islands(const Place& algorithm, const AlgorithmEntry& entry,
                                           const AlgorithmInput& in) {
     const std::optional<Place> said = child_of(algorithm, "islands");
-    const Said words = said ? read_words(*said) : Said{};
-    if (!words.machines) {
+    const Said words = said ? read_words(*said, in) : Said{};
+    if (words.level == device_level) {
         check_no_inside(algorithm);
         return std::nullopt;
     }
     const Place& place = *said;
     check_outer(algorithm, place, entry);
-    IslandsChoice islands{.options = {.members = by_machine(in)}, .outer = {}, .inside = {}};
+    IslandsChoice islands{.options = {.members = groups_of_devices(*in.levels.find(words.level), in.sizes, in.workers)}, .outer = {}, .inside = {}};
     IslandMembers& members = islands.options.members;
     for (const std::vector<int>& island : members)
         islands.devices = std::max(islands.devices, static_cast<int>(island.size()));
     if (islands.devices < 2)
         place.refuse(
-            "a machine of one device is no island: set \"cluster.devices_per_node\" above 1, or "
-            "write \"device\"");
+            "one device is no island: set \"cluster.devices_per_node\" above 1, name a level of "
+            "several machines (\"cluster.sites\"), or write \"device\"");
     islands.options.lanes = lanes_of(place, members, words.by);
     islands.outer = outer_input(in, members, islands.options.lanes);
     static const Json dense = "dense";

@@ -1,6 +1,7 @@
 // The islands of a method (algorithms/islands/islands.hpp): its "islands" and "inside".
 //
-//   "islands": "machine",                        devices of each machine train one replica
+//   "islands": "machine",                        devices of each machine train one replica; or of
+//                                                a level of the cluster, such as "region"
 //   "islands": {"level": "machine", "by": "leaders"},
 //   "inside": {"kind": "zero", "stage": 3}       by this method; default: dense
 //

@@ -11,7 +11,7 @@
 
 #include "app/json/names.hpp"
 #include "app/scenario/cluster/link_traces.hpp"
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 
 namespace paceline {
 

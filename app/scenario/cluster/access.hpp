@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "app/json/object_reader.hpp"
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 #include "sim/network/fabric.hpp"
 #include "sim/network/link_processes.hpp"
 

@@ -11,6 +11,7 @@
 #include "app/scenario/cluster/buses.hpp"
 #include "app/scenario/cluster/libraries.hpp"
 #include "app/scenario/cluster/links.hpp"
+#include "app/scenario/nodes/sites.hpp"
 #include "sim/network/loss.hpp"
 #include "topologies/fabrics/placed.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 constexpr auto keys = std::to_array<std::string_view>(
     {"nodes", "devices", "devices_per_node", "nics", "bus", "fabric", "transport", "library",
      "stragglers", "speeds", "compute_jitter", "failures", "access", "placement", "background",
-     "testbed", "classes"});
+     "testbed", "classes", "sites"});
 
 constexpr std::int64_t most_nodes = 100'000'000;
 
@@ -171,6 +172,8 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
     std::ranges::copy(cluster.fabric.drawn, std::back_inserter(cluster.drawn));
     if (const auto p = read.optional("classes")) read_cables(*p, read, cluster);
     refuse_beside_classes(read, cluster);
+    if (const auto p = read.optional("sites"))
+        cluster.sites = read_sites(*p, cluster.fabric_nodes, cluster.fabric.levels);
     if (const auto p = read.optional("placement")) place_job(*p, cluster);
     if (const auto p = read.optional("background"))
         cluster.background = read_background(*p, cluster.fabric_nodes);
@@ -189,7 +192,9 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
                                                        {},
                                                        cluster.cards(),
                                                        cluster.as_nccl_sees_it(seed),
-                                                       !cluster.uneven.empty()});
+                                                       !cluster.uneven.empty(),
+                                                       cluster.levels(),
+                                                       cluster.sizes});
         cluster.library = chosen.library;
         cluster.library_all_reduce = chosen.all_reduce;
     }
@@ -233,6 +238,10 @@ std::vector<int> ClusterChoice::first_cards() const {
         first.push_back(node == 0 || !uneven.empty() ? 0 : node * cards());
     for (std::size_t i = 0; i < uneven.size(); ++i) first[i + 1] = first[i] + uneven[i].cards();
     return first;
+}
+
+Levels ClusterChoice::levels() const {
+    return levels_of_job(nodes, fabric.levels, sites, placement);
 }
 
 Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {

@@ -4,7 +4,7 @@
 // says otherwise. With several, the devices are attached to the machine's "bus". The cluster size
 // is then given either by "nodes" (full machines) or by "devices" (machines are filled one after
 // the other). A machine has one network card unless "nics" says otherwise. "classes" are nodes that
-// differ from the others (node_classes.hpp).
+// differ from the others (node_classes.hpp), "sites" are levels above the machine (sites.hpp).
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@
 #include "app/scenario/cluster/transports.hpp"
 #include "sim/collectives/library.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
+#include "sim/engine/levels.hpp"
 #include "topologies/fabrics/machines.hpp"
 
 namespace paceline {
@@ -55,6 +56,7 @@ struct ClusterChoice {
     std::vector<NodeClass> classes{};
     std::vector<MachineShape> uneven{};  // the machine of each node, where they differ
     MachineSizes sizes{};                // the machine of each worker
+    std::vector<Level> sites{};          // of the fabric's nodes
     std::vector<double> class_speeds{};  // of each worker; read with the workload; empty: all 1
 
     /// Returns the network cards of a machine; where they differ, the most.
@@ -63,6 +65,8 @@ struct ClusterChoice {
     [[nodiscard]] int cards_in_all() const;
     /// Returns the first card of each machine, and the number of all; empty where each has one.
     [[nodiscard]] std::vector<int> first_cards() const;
+    /// Returns the levels of the job's machines.
+    [[nodiscard]] Levels levels() const;
     /// Builds the wires between the workers, and to `servers` parameter servers on machines of
     /// their own, which are numbered after the workers. If there are servers, requires one device
     /// per machine and a fabric that takes servers.

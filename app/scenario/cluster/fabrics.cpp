@@ -12,8 +12,9 @@
 #include "app/json/names.hpp"
 #include "app/scenario/cluster/graph_wires.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/node_list.hpp"
 #include "app/scenario/cluster/other_links.hpp"
+#include "app/scenario/cluster/region_wires.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 #include "sim/network/loss.hpp"
 #include "topologies/fabrics/cables.hpp"
 #include "topologies/fabrics/cell.hpp"
@@ -21,6 +22,7 @@
 #include "topologies/fabrics/fat_tree.hpp"
 #include "topologies/fabrics/graph.hpp"
 #include "topologies/fabrics/leaf_spine.hpp"
+#include "topologies/fabrics/regions.hpp"
 #include "topologies/fabrics/star.hpp"
 #include "topologies/fabrics/torus.hpp"
 
@@ -43,6 +45,9 @@ constexpr auto dumbbell_keys =
     std::to_array<std::string_view>({"kind", "link", "bottleneck", "overhead"});
 constexpr auto graph_keys =
     std::to_array<std::string_view>({"kind", "link", "switches", "cables", "overhead"});
+
+constexpr auto regions_keys = std::to_array<std::string_view>(
+    {"kind", "regions", "link", "bandwidth", "latency", "loss", "overhead"});
 
 constexpr std::int64_t most_of_a_kind = 100'000'000;  // the largest possible number of nodes
 
@@ -67,6 +72,11 @@ Bytes memory_of(std::int64_t cables, int nodes) {
 
 int as_count(const Place& place) {
     return static_cast<int>(as_integer(place, 1, most_of_a_kind));
+}
+
+// Returns the level whose groups are so many nodes each, in order.
+Levels::Named blocks(const char* name, int size) {
+    return {name, [size](int node) { return node / size; }};
 }
 
 FabricChoice read_star(const ObjectReader& read, NodeDraw draw) {
@@ -149,6 +159,7 @@ FabricChoice read_cell(const ObjectReader& read, NodeDraw draw) {
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(std::int64_t{nodes} + std::int64_t{2} * shape.cells(), nodes);
     choice.drawn = std::move(drawn);
+    choice.levels = {blocks("cell", shape.nodes_per_cell)};
     return choice;
 }
 
@@ -197,6 +208,7 @@ FabricChoice read_leaf_spine(const ObjectReader& read, NodeDraw draw) {
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(shape.cables(), nodes);
     choice.ports = ports_of(shape.cables(), nodes);
+    choice.levels = {blocks("leaf", shape.hosts_per_leaf)};
     return choice;
 }
 
@@ -233,6 +245,8 @@ FabricChoice read_fat_tree(const ObjectReader& read, NodeDraw draw) {
     choice.overhead = overhead_of(read);
     choice.memory = memory_of(shape.cables(), nodes);
     choice.ports = ports_of(shape.cables(), nodes);
+    const int half = shape.k / 2;
+    choice.levels = {blocks("leaf", half), blocks("pod", half * half)};
     return choice;
 }
 
@@ -284,6 +298,8 @@ FabricChoice read_dumbbell(const ObjectReader& read, NodeDraw draw) {
         return make_dumbbell(hosts, link, bottleneck);
     };
     choice.ports = ports_of(std::int64_t{draw.nodes} + 1, draw.nodes);
+    const int on_left = draw.nodes / 2;
+    choice.levels = {{"side", [on_left](int node) { return node < on_left ? 0 : 1; }}};
     choice.one_cable_per_node = true;
     choice.overhead = overhead_of(read);
     return choice;
@@ -311,6 +327,25 @@ FabricChoice read_graph(const ObjectReader& read, NodeDraw draw) {
     return choice;
 }
 
+FabricChoice read_regions(const ObjectReader& read, NodeDraw draw) {
+    const Regions shape = read_region_wires(read, draw.nodes);
+    FabricChoice choice;
+    choice.make = [shape](int /*hosts*/, std::uint64_t /*seed*/) { return make_regions(shape); };
+    choice.one_cable_per_node = true;
+    choice.overhead = overhead_of(read);
+    const std::int64_t count = std::ssize(shape.regions);
+    const std::int64_t cables = draw.nodes + count * (count - 1) / 2;
+    choice.memory = memory_of(cables, draw.nodes);
+    choice.ports = ports_of(cables, draw.nodes);
+    std::vector<int> region_of;  // [node]
+    for (const Region& region : shape.regions)
+        region_of.insert(region_of.end(), static_cast<std::size_t>(region.hosts),
+                         region_of.empty() ? 0 : region_of.back() + 1);
+    choice.levels = {
+        {"region", [region_of](int node) { return region_of[static_cast<std::size_t>(node)]; }}};
+    return choice;
+}
+
 // To add a fabric: topologies/fabrics/<name>.{hpp,cpp}, a reader above, a line here.
 constexpr auto fabric_kinds = std::to_array<FabricEntry>({
     {"star", "every node on one non-blocking switch, full duplex", star_keys, &read_star},
@@ -326,6 +361,8 @@ constexpr auto fabric_kinds = std::to_array<FabricEntry>({
     {"dumbbell", "two switches with half of the nodes each and one cable between them",
      dumbbell_keys, &read_dumbbell},
     {"graph", "any switches and cables, listed one by one", graph_keys, &read_graph},
+    {"regions", "nodes in regions, and a pipe from each region to each other one", regions_keys,
+     &read_regions},
 });
 
 }  // namespace

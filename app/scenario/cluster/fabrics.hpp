@@ -11,7 +11,8 @@
 #include "analysis/forms/closed_forms.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
+#include "sim/engine/levels.hpp"
 #include "sim/network/fabric.hpp"
 
 namespace paceline {
@@ -35,6 +36,7 @@ struct FabricChoice {
     Bytes memory;                     // of everything beyond a star's two links per node
     /// Ports of switches that have a cable, of nodes with one cable each; a radio has none.
     std::int64_t ports = 0;
+    std::vector<Levels::Named> levels{};  // of its nodes, from the finest to the coarsest
 };
 
 struct FabricEntry {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/json/number_table.hpp"
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/numeric/draws.hpp"
 

@@ -23,7 +23,7 @@
 #include "algorithms/lives/failures.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/algorithms/algorithm_choice.hpp"
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 
 namespace paceline {
 

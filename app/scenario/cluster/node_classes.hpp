@@ -23,7 +23,7 @@
 
 #include "app/json/object_reader.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 #include "topologies/fabrics/uneven_machines.hpp"
 
 namespace paceline {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 
 namespace paceline {
 

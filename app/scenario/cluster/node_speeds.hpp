@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "app/json/object_reader.hpp"
-#include "app/scenario/cluster/node_list.hpp"
 #include "app/scenario/cluster/stragglers.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 #include "sim/compute/node_speeds.hpp"
 
 namespace paceline {

@@ -7,7 +7,7 @@
 
 #include "app/json/object_reader.hpp"
 #include "app/scenario/cluster/links.hpp"
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 #include "sim/network/fabric.hpp"
 
 namespace paceline {

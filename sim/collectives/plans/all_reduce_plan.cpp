@@ -138,6 +138,7 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
             return parameter_server_all_reduce(std::move(self), size, plan.servers,
                                                plan.first_server_node);
         case AllReduce::hierarchical:
+            if (plan.nested) return hierarchical_all_reduce(std::move(self), size, plan.nested);
             return hierarchical_all_reduce(std::move(self), size, plan.devices);
         case AllReduce::pipelined_ring:
             return pipelined_ring_all_reduce(std::move(self), size, plan.slices);

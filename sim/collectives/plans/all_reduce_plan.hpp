@@ -37,11 +37,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "sim/collectives/in_switches.hpp"
 #include "sim/collectives/pipelined.hpp"
+#include "sim/collectives/plans/hierarchical.hpp"
 #include "sim/collectives/plans/nccl.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
@@ -77,6 +79,8 @@ struct AllReducePlan {
     int cards = 1;    // for the rings: one through each card of a machine
     InSwitches switches{};
     Nccl library{};  // for nccl
+    /// For hierarchical by levels other than machines alone; null: by machines of `devices`.
+    std::shared_ptr<const NestedGroups> nested{};
 };
 
 /// The largest vector that `automatic` reduces by recursive doubling.

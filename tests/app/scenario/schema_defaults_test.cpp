@@ -104,6 +104,18 @@ const std::vector<Stage> stages{
      R"({"cluster": {"fabric": {"kind": "dumbbell", "bottleneck": {"bandwidth": "1Gbps"}}}})"},
     {"graph", "/cluster/fabric",
      R"({"cluster": {"nodes": 2, "fabric": {"kind": "graph", "cables": [{"between": [0, 1]}]}}})"},
+    {"regions", "/cluster/fabric",
+     R"({"cluster": {"fabric": {"kind": "regions", "regions": [{"name": "a"}, {"name": "b"}],
+         "bandwidth": "1Gbps", "latency": "1ms"}}})"},
+    {"region", "/cluster/fabric/regions/0",
+     R"({"cluster": {"fabric": {"kind": "regions", "regions": [{"name": "all"}], "bandwidth": "1Gbps",
+         "latency": "1ms"}}})"},
+    {"hierarchical", "/algorithm/aggregation/plan",
+     R"({"cluster": {"nodes": 4, "devices_per_node": 2, "sites": [{"level": "rack", "size": 2}],
+         "bus": {"kind": "switched", "link": {"bandwidth": "2Gbps"}}},
+         "workload": {"step_time": null, "gradient_time": "1ms"},
+         "algorithm": {"kind": "dense", "aggregation": {"kind": "all-reduce", "plan": {"kind": "hierarchical"}}}})"},
+    {"site", "/cluster/sites/0", R"({"cluster": {"sites": [{"level": "rack", "size": 2}]}})"},
     {"link", "/cluster/fabric/link", R"({})"},
     {"workload", "/workload", R"({})"},
     {"workload", "/workload",
@@ -590,6 +602,7 @@ const std::set<std::string> not_felt{
     "graph.switches",            // a switch that no cable names changes nothing
     "access-trace.format",       // no file is of two formats
     "cluster.devices_per_node",  // another number needs a bus, which excludes the default
+    "hierarchical.levels",       // other names depend on the cluster
     "aggregation-sparse-all-reduce.inside",  // its one codec travels dense inside machines
 };
 

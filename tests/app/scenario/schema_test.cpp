@@ -16,6 +16,7 @@
 #include "app/host/files.hpp"
 #include "app/json/names.hpp"
 #include "app/scenario/aggregations/exchange_choice.hpp"
+#include "app/scenario/aggregations/exchange_levels.hpp"
 #include "app/scenario/aggregations/measured_coding.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/codecs.hpp"
@@ -30,10 +31,12 @@
 #include "app/scenario/cluster/link_jitter.hpp"
 #include "app/scenario/cluster/links.hpp"
 #include "app/scenario/cluster/node_classes.hpp"
-#include "app/scenario/cluster/node_list.hpp"
 #include "app/scenario/cluster/other_links.hpp"
+#include "app/scenario/cluster/region_wires.hpp"
 #include "app/scenario/mixings/mixings.hpp"
 #include "app/scenario/money.hpp"
+#include "app/scenario/nodes/node_list.hpp"
+#include "app/scenario/nodes/sites.hpp"
 #include "app/scenario/scenario.hpp"
 #include "app/scenario/study.hpp"
 #include "app/scenario/workload/data.hpp"
@@ -263,12 +266,15 @@ TEST_CASE("schema: the reader's tables of keys and the schema's properties are t
     CHECK(as_set(stop_keys()) == properties("stop"));
     CHECK(as_set(link_keys()) == properties("link"));
     CHECK(as_set(cable_keys()) == properties("cable"));
+    CHECK(as_set(region_keys()) == properties("region"));
     CHECK(as_set(other_links_keys()) == properties("other_links"));
     CHECK(as_set(node_range_keys()) == properties("node_range"));
     CHECK(as_set(price_keys()) == properties("price"));
     CHECK(as_set(power_keys()) == properties("power"));
     CHECK(as_set(other_job_keys()) == properties("other_job"));
     CHECK(as_set(node_class_keys()) == properties("node-class"));
+    CHECK(as_set(site_keys()) == properties("site"));
+    CHECK(as_set(exchange_level_keys()) == properties("exchange-level"));
     CHECK(as_set(bus_keys()) == properties("bus"));
     CHECK(as_set(transport_keys()) == properties("transport"));
     CHECK(as_set(library_keys()) == properties("library"));
@@ -547,7 +553,7 @@ TEST_CASE("schema: a path that no scenario can have is told with the nearest kno
     CHECK(path_problem(scenario_schema(), "cluster.nodse") ==
           "\"nodse\" is not a key on this path; did you mean \"nodes\"? known: nodes, devices, "
           "devices_per_node, nics, bus, fabric, transport, library, stragglers, speeds, "
-          "compute_jitter, classes, "
+          "compute_jitter, classes, sites, "
           "failures, "
           "placement, background, access, testbed");
     CHECK(path_problem(scenario_schema(), "cluster.nodes.many") ==

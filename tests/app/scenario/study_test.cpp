@@ -230,12 +230,13 @@ TEST_CASE("study: a setting that is not path=value is refused") {
 TEST_CASE("study: a setting of a path that the schema does not have is refused") {
     const ScenarioFile file;
 
-    CHECK(file.problem({"cluster.nodse=8"}) ==
-          "command line: --set cluster.nodse: \"nodse\" is not a key on this path; did you mean "
-          "\"nodes\"? known: nodes, devices, devices_per_node, nics, bus, fabric, transport, "
-          "library, "
-          "stragglers, "
-          "speeds, compute_jitter, classes, failures, placement, background, access, testbed");
+    CHECK(
+        file.problem({"cluster.nodse=8"}) ==
+        "command line: --set cluster.nodse: \"nodse\" is not a key on this path; did you mean "
+        "\"nodes\"? known: nodes, devices, devices_per_node, nics, bus, fabric, transport, "
+        "library, "
+        "stragglers, "
+        "speeds, compute_jitter, classes, sites, failures, placement, background, access, testbed");
 }
 
 TEST_CASE("study: a sweep cannot be set, rather than set and forgotten") {

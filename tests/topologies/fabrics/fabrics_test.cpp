@@ -15,6 +15,7 @@
 #include "tests/sim/network/whole_problems.hpp"
 #include "tests/topologies/fabrics/wiring.hpp"
 #include "topologies/fabrics/dumbbell.hpp"
+#include "topologies/fabrics/regions.hpp"
 #include "topologies/fabrics/torus.hpp"
 
 namespace paceline::topologies_fabrics_test {
@@ -77,6 +78,17 @@ Sample graph(int switches) {
             2 + switches / 2};
 }
 
+Sample regions(const std::vector<int>& hosts) {
+    Regions shape;
+    for (const int own : hosts)
+        shape.regions.push_back({fmt::format("r{}", shape.regions.size()), own, gigabit, gigabit});
+    shape.pipes.assign(hosts.size(), std::vector<Link>(hosts.size(), gigabit));
+    const int diameter = hosts.size() > 1 ? 3 : 2 * int{hosts[0] > 1};
+    return {fmt::format("regions {}", fmt::join(hosts, ", ")),
+            [shape](std::uint64_t /*seed*/) { return make_regions(shape); },
+            wiring_of_regions(hosts), diameter};
+}
+
 std::vector<Sample> samples() {
     return {leaf_spine(1, 1, 1),
             leaf_spine(2, 1, 1),
@@ -112,7 +124,10 @@ std::vector<Sample> samples() {
             dumbbell(17),
             graph(3),
             graph(8),
-            graph(9)};
+            graph(9),
+            regions({1}),
+            regions({3}),
+            regions({2, 1, 4, 3})};
 }
 
 bool is_walk(const Wiring& wiring, const Route& links, int from, int to) {

@@ -16,6 +16,7 @@
 #include "topologies/fabrics/leaf_spine.hpp"
 #include "topologies/fabrics/machines.hpp"
 #include "topologies/fabrics/placed.hpp"
+#include "topologies/fabrics/regions.hpp"
 #include "topologies/fabrics/star.hpp"
 #include "topologies/fabrics/torus.hpp"
 
@@ -61,6 +62,8 @@ std::vector<Named> fabrics() {
     all.push_back({"ring", make_torus({5}, link, 1)});
     all.push_back({"cells", cells()});
     all.push_back({"graph", graph()});
+    all.push_back({"regions", make_regions({.regions = {{"a", 2, link, link}, {"b", 1, link, link}},
+                                            .pipes = {{link, link}, {link, link}}})});
     return all;
 }
 

@@ -114,6 +114,21 @@ Wiring wiring_of_dumbbell(int hosts) {
     return wiring;
 }
 
+Wiring wiring_of_regions(const std::vector<int>& hosts) {
+    Wiring wiring;
+    for (const int own : hosts) wiring.hosts += own;
+    const int regions = static_cast<int>(hosts.size());
+    wiring.vertices = wiring.hosts + regions;
+    int host = 0;
+    for (int region = 0; region < regions; ++region)
+        for (int i = 0; i < hosts[static_cast<std::size_t>(region)]; ++i)
+            wiring.cables.emplace_back(host++, wiring.hosts + region);
+    for (int first = 0; first < regions; ++first)
+        for (int second = first + 1; second < regions; ++second)
+            wiring.cables.emplace_back(wiring.hosts + first, wiring.hosts + second);
+    return wiring;
+}
+
 Wiring wiring_of_graph(const Graph& graph) {
     Wiring wiring;
     wiring.hosts = graph.hosts;

@@ -33,6 +33,8 @@ Wiring wiring_of_fat_tree(const FatTree& shape);
 Wiring wiring_of_torus(const std::vector<int>& dims);
 Wiring wiring_of_dumbbell(int hosts);
 Wiring wiring_of_graph(const Graph& graph);
+/// Requires regions of these numbers of hosts.
+Wiring wiring_of_regions(const std::vector<int>& hosts);
 
 /// Returns the links that find_route gives, whatever the route held before.
 Route route(const Fabric& fabric, int from, int to);

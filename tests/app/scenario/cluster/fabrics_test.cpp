@@ -123,7 +123,9 @@ TEST_CASE("fabrics: every kind takes an overhead, and closed forms are for the s
              {"ring", ""},
              {"dumbbell", R"(, "bottleneck": {"bandwidth": "1Gbps"})"},
              {"graph", R"(, "switches": ["s"], "cables": [{"between": [0, "s"]},
-                {"between": [1, "s"]}, {"between": [2, "s"]}, {"between": [3, "s"]}])"}}) {
+                {"between": [1, "s"]}, {"between": [2, "s"]}, {"between": [3, "s"]}])"},
+             {"regions", R"(, "regions": [{"name": "a"}, {"name": "b"}], "bandwidth": "1Gbps",
+                "latency": "5ms")"}}) {
         CAPTURE(kind);
         const std::string text =
             fmt::format(R"({{"kind": "{}", "link": {{"bandwidth": "1Gbps"}}{})", kind, more);
@@ -180,6 +182,36 @@ TEST_CASE("fabrics: a ring all-reduce crosses a dumbbell with one message each w
         "bottleneck": {"bandwidth": "500Mbps", "latency": "60us"}})";
 
     CHECK(step_time(dumbbell, 2) == doctest::Approx(1e-3 + 2 * (100e-6 + 64e-3)).epsilon(1e-9));
+}
+
+TEST_CASE("fabrics: regions that state no nodes share what the others leave") {
+    const Fabric fabric = made(R"({"kind": "regions", "link": {"bandwidth": "10Gbps"},
+        "regions": [{"name": "a"}, {"name": "b", "nodes": 2, "link": {"bandwidth": "20Gbps"}},
+                    {"name": "c"}],
+        "bandwidth": [[null, "1Gbps", "2Gbps"], ["3Gbps", null, "4Gbps"], ["5Gbps", "6Gbps", null]],
+        "latency": "30ms", "loss": [[null, 0, 0], [0.01, null, 0], [0, 0, null]]})",
+                               6);  // a has 0 and 1, b 2 and 3, c 4 and 5
+
+    REQUIRE(fabric.links.size() == 18);
+    CHECK(fabric.links[2].bandwidth == 10_Gbps);
+    CHECK(fabric.links[4].bandwidth == 20_Gbps);
+    CHECK(fabric.links[11].bandwidth == 10_Gbps);
+    CHECK(fabric.links[12].bandwidth == 1_Gbps);
+    CHECK(fabric.links[13] == Link{.bandwidth = 3_Gbps, .latency = 30ms, .loss = 0.01});
+    CHECK(fabric.links[15].bandwidth == 5_Gbps);
+    CHECK(fabric.links[17].bandwidth == 6_Gbps);
+}
+
+TEST_CASE("fabrics: a ring all-reduce waits for the slowest pipe between regions") {
+    // Of the messages of a step, one takes each pipe from a region to the next.
+    const std::string regions = R"({"kind": "regions",
+        "regions": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
+        "link": {"bandwidth": "1Gbps", "latency": "20us"}, "latency": "10ms",
+        "bandwidth": [[null, "500Mbps", "1kbps"], ["1kbps", null, "800Mbps"],
+                      ["250Mbps", "1kbps", null]]})";
+
+    CHECK(step_time(regions, 6) ==
+          doctest::Approx(1e-3 + 10 * (10e-3 + 40e-6 + 128e-3 / 3)).epsilon(1e-6));
 }
 
 TEST_CASE("fabrics: a run uses the routes that its seed draws") {

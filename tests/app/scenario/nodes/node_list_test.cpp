@@ -1,4 +1,4 @@
-#include "app/scenario/cluster/node_list.hpp"
+#include "app/scenario/nodes/node_list.hpp"
 
 #include <algorithm>
 #include <cmath>
