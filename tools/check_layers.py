@@ -36,7 +36,7 @@ LAYERS = {
 # layer: {room: the rooms of the layer that it may include besides itself}. A room's inner folders belong to it. Rooms of
 # one layer that are not listed may include each other, as long as that leads to no circle.
 FAMILY = ["algorithms/compression", "algorithms/optimizers", "algorithms/rounds", "algorithms/lives", "algorithms/timing",
-          "algorithms/runtime", "algorithms/coders", "algorithms/exchange"]
+          "algorithms/mail", "algorithms/runtime", "algorithms/coders", "algorithms/exchange"]
 ROOMS = {
     "sim/numeric": [],  # sim/engine, which all may include, has ENGINE_ALLOWED
     "sim/compute": ["sim/numeric"],
@@ -49,9 +49,10 @@ ROOMS = {
     "algorithms/rounds": FAMILY[:1],
     "algorithms/lives": FAMILY[2:3],
     "algorithms/timing": [],
-    "algorithms/runtime": FAMILY[:5],
-    "algorithms/coders": FAMILY[:6],
-    "algorithms/exchange": FAMILY[:7],
+    "algorithms/mail": FAMILY[2:4],
+    "algorithms/runtime": FAMILY[:6],
+    "algorithms/coders": FAMILY[:7],
+    "algorithms/exchange": FAMILY[:8],
     "algorithms/collective": FAMILY,
     "algorithms/dense": FAMILY,
     "algorithms/sparse": FAMILY,

@@ -47,7 +47,7 @@ UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
 # Small definitions, described where they are used.
 INLINE = {"density", "label", "overhead", "density_law", "encoding", "selection", "coding_step",
           "selection_step", "selection_share", "count", "width", "data-seed", "target-loss",
-          "swarm-exchange", "inner-optimizer", "outer-optimizer", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "levels", "inside", "leave_out",
+          "swarm-exchange", "inner-optimizer", "outer-optimizer", "aggregation_choice", "schedule_choice", "own_messages", "own_codec", "no_codec", "no_pieces", "machines", "levels", "inside", "islands", "island-name", "inside-islands", "leave_out",
           "entry_bits", "coding", "slice", "in_flight", "slots", "buffer", "channels", "rings",
           "library_choice", "edges", "gradient-time"}
 
@@ -155,6 +155,9 @@ SECTIONS = [
         ("lattice-exchange", ["algorithm.exchange"]),
         ("inner-muon", ["algorithm.inner"]),
         ("outer-adam", ["algorithm.outer"]),
+        ("island-level", ["algorithm.islands"]),
+        ("inside-dense", ["algorithm.inside"]),
+        ("inside-zero", ["algorithm.inside"]),
         ("own-part", ["algorithm", "algorithm.codec", "workload.model"]),
     ]),
     ("Measuring and stopping", [("training.md#keys", "targets and evaluations")], [

@@ -221,9 +221,8 @@ class ShardsCoder final : public MachineCoder {
         // alike.
         co_return co_await self_.combine(
             own_chunk_.placed(chunk, layout_),
-            [size](const Rank& rank) { return ring_all_gather_chunks(rank, size); },
-            &joined_chunks, at_.inside,
-            of_machines_ ? "all-gather inside machines" : "all-gather inside groups");
+            [size](const Rank& rank) { return ring_all_gather_chunks(rank, size); }, &joined_chunks,
+            at_.inside, of_machines_ ? "all-gather inside machines" : "all-gather inside groups");
     }
     [[nodiscard]] Bytes message_bytes() const override { return dense_bytes(); }
     [[nodiscard]] Bytes received_bytes() const override { return dense_bytes(); }

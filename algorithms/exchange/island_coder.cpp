@@ -25,19 +25,17 @@ class IslandCoder final : public Coder {
           own_(self.timing_only() ? Vector(whole_)
                                   : Vector(whole_, Eigen::VectorXd::Zero(whole_->entries()))) {
         if (place.group == nullptr) return;
-        const std::string lane =
-            chunk_.count == 1 ? "" : ", chunk " + std::to_string(chunk_.index);
-        coder_ = make_coder(self, codec, aggregation,
-                            {chunk_.of(*whole_), chunk_.of(*place.charged), place.group,
-                             place.tag + lane});
+        const std::string lane = chunk_.count == 1 ? "" : ", chunk " + std::to_string(chunk_.index);
+        coder_ = make_coder(
+            self, codec, aggregation,
+            {chunk_.of(*whole_), chunk_.of(*place.charged), place.group, place.tag + lane});
     }
 
     Task<> encode(CoderInput input) override {
         if (coder_)
-            co_await coder_->encode({[this, make = std::move(input.make)] {
-                                         return chunk_.cut(make());
-                                     },
-                                     input.passes, input.number});
+            co_await coder_->encode(
+                {[this, make = std::move(input.make)] { return chunk_.cut(make()); }, input.passes,
+                 input.number});
     }
 
     Task<Vector> travel() override {

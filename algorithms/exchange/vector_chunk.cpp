@@ -22,8 +22,8 @@ LayoutPtr VectorChunk::of(const Layout& whole) const {
 Vector VectorChunk::cut(const Vector& whole) const {
     Vector chunk(of(*whole.layout()));
     if (whole.has_values())
-        chunk = {chunk.layout(), whole.values().segment(begin(*whole.layout(), count, index),
-                                                        chunk.entries())};
+        chunk = {chunk.layout(),
+                 whole.values().segment(begin(*whole.layout(), count, index), chunk.entries())};
     return chunk;
 }
 

@@ -24,7 +24,7 @@
 #include "algorithms/runtime/collectives.hpp"
 #include "algorithms/runtime/job.hpp"
 #include "algorithms/runtime/local_work.hpp"
-#include "algorithms/runtime/mail.hpp"
+#include "algorithms/mail/mail.hpp"
 #include "algorithms/runtime/method_metrics.hpp"
 #include "algorithms/runtime/steps.hpp"
 #include "algorithms/runtime/time_use.hpp"

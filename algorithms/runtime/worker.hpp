@@ -43,7 +43,7 @@
 #include "algorithms/runtime/collectives.hpp"
 #include "algorithms/runtime/method_metrics.hpp"
 #include "algorithms/runtime/wire_format.hpp"
-#include "algorithms/runtime/worker_mail.hpp"
+#include "algorithms/mail/worker_mail.hpp"
 #include "algorithms/timing/step_timing.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_gather.hpp"
@@ -278,8 +278,8 @@ class Worker {
     SharedState& shared_;
     WorkerState& own_;
     WorkerMail mail_;
-    GroupPtr everybody_{};              // null: all workers of the job
-    const Island* island_ = nullptr;    // null: this is a device
+    GroupPtr everybody_{};            // null: all workers of the job
+    const Island* island_ = nullptr;  // null: this is a device
 };
 
 }  // namespace paceline

@@ -49,7 +49,7 @@
 #include <vector>
 
 #include "algorithms/compression/compressor.hpp"
-#include "algorithms/runtime/letter.hpp"
+#include "algorithms/mail/letter.hpp"
 #include "models/tensors/layout.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/random.hpp"

@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "algorithms/runtime/letter.hpp"
+#include "algorithms/mail/letter.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "algorithms/servers/fedavg.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "algorithms/runtime/letter.hpp"
+#include "algorithms/mail/letter.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "algorithms/servers/fedavg.hpp"
 #include "models/tensors/vector.hpp"

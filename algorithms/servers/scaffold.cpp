@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "algorithms/runtime/letter.hpp"
+#include "algorithms/mail/letter.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "models/tensors/vector.hpp"
 

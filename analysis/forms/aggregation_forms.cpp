@@ -401,7 +401,8 @@ std::optional<PieceForm> leaders_form(Flat f, Machines machines) {
     const Flat leader{f.options,        f.layout, f.passes, machines.p,
                       machines.between, f.wire,   f.density};
     if (f.options.aggregation.encoded_inside) return encoded_leaders_form(leader, machines);
-    const Duration inside = inside_machine_time(machines.g, fp32.weigh(f.layout.entries()), machines.bus);
+    const Duration inside =
+        inside_machine_time(machines.g, fp32.weigh(f.layout.entries()), machines.bus);
     Flat idle = leader;
     idle.passes = 0;
     return between_phases(f, inside, flat_form(idle));

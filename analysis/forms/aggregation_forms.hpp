@@ -39,6 +39,9 @@
 //   shards    (g-1)(l + t'(S/g)) + aggregation of p, of the longest chunk on a g-th of the card +
 //             the same
 //
+// Shards are exact if all chunks are equal. Where some differ by a byte, lanes that share a card
+// fall out of step, and latencies of one hide behind messages of another: up to 3e-4 less.
+//
 // Inside machines entries weigh 4 bytes. Unknown, empty: all other flat aggregations over machines
 // of several workers.
 //

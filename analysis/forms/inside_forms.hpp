@@ -11,7 +11,7 @@
 // it has its part.
 #pragma once
 
-#include "analysis/forms/step_models.hpp"
+#include "analysis/forms/idle_network.hpp"
 
 namespace paceline {
 

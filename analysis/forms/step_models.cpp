@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "algorithms/collective/collective.hpp"
 #include "algorithms/sparse/dgc.hpp"
 #include "algorithms/sparse/gradient_dropping.hpp"
 #include "analysis/forms/inside_forms.hpp"
-#include "analysis/forms/neighbor_forms.hpp"
 #include "analysis/forms/sparse_forms.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/engine/check.hpp"
@@ -229,8 +230,11 @@ std::optional<Duration> island_neighbors_step_time(const Mixing& mixing, int vec
     const Duration alone = sum(in.timing.step, in.update);
     if (mixing.nodes() == 1) return alone;
     const Bytes size = in.wire.weigh(in.layout->entries());
-    const auto lane = neighbor_messages_time(mixing, longest_part(size, in.network),
-                                             lane_between_islands(in.network));
+    StepModelInput on_lane{mixing.nodes(), lane_between_islands(in.network), {}, {}, {},
+                           WireFormat{1}};
+    on_lane.layout = std::make_shared<const Layout>(
+        std::vector<Tensor>{{"message", {longest_part(size, in.network).count}}});
+    const auto lane = neighbor_step_time(mixing, 1, false, on_lane);
     if (!lane || beside) return std::nullopt;
     return sum(alone, multiple(vectors, sum(*lane, inside_island_time(size, in.network))));
 }

@@ -14,7 +14,7 @@
 
 #include "algorithms/runtime/wire_format.hpp"
 #include "algorithms/timing/step_timing.hpp"
-#include "analysis/forms/closed_forms.hpp"
+#include "analysis/forms/idle_network.hpp"
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "topologies/mixing/mixing.hpp"
@@ -25,32 +25,6 @@ struct AggregationPlan;
 struct CollectiveOptions;
 struct DgcOptions;
 struct GradientDroppingOptions;
-
-/// If workers are islands, one in each machine, who exchanges for them
-/// (algorithms/runtime/island.hpp).
-enum class IslandLanes : std::uint8_t {
-    none,     // workers are no islands
-    leaders,  // first devices, which broadcast inside
-    shards,   // device i chunk i; an all-gather inside follows
-    kept,     // the same, and nothing follows
-};
-
-/// Workers as closed forms see them: one per machine on a star, or several per machine on a bus.
-struct IdleNetwork {
-    IdleStar star;                // bandwidth of a machine's card, latency from worker to worker
-    std::optional<IdleStar> bus;  // between workers on one machine; empty: one worker each
-    int devices = 1;              // workers per machine
-    /// Rate of copies between the workers of a machine and its host, if collectives are staged
-    /// there.
-    std::optional<Bandwidth> staging{};
-    int cards = 1;  // of a machine; each serves as many of its workers
-    /// Rate at which a worker's processor adds up what all-reduces bring, if it does.
-    std::optional<Bandwidth> sums{};
-    IslandLanes islands = IslandLanes::none;
-
-    /// Returns how many workers of a machine share a card.
-    [[nodiscard]] int sharing() const { return devices / cards; }
-};
 
 /// Returns the time of copying `in` to the host and `out` back, by all workers of a machine of n; 0
 /// for n = 1.

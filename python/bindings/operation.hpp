@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "algorithms/runtime/letter.hpp"
+#include "algorithms/mail/letter.hpp"
 #include "models/tensors/vector.hpp"
 #include "python/bindings/gil.hpp"
 #include "sim/engine/task.hpp"

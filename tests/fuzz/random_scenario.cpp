@@ -170,6 +170,7 @@ class Generator {
     Json node_class(const Json& made);
     Json sites();
     Json exchange_levels();
+    Json island_level();
     void add_classes(Json& made);
     void compare(Json& made);
     Json access();
@@ -179,6 +180,7 @@ class Generator {
     Json sweep();
     void mend_outer(const std::string& kind, Json& made);
     void mend_algorithm(const std::string& kind, Json& made);
+    void mend_islands(Json& made);
     void mend_cluster_part(const std::string& place, Json& made);
 
     std::string duration() { return text({"20us", "300us", "1ms", "7ms", "0.05s", "2e-1s"}); }
@@ -308,6 +310,7 @@ std::optional<Json> Generator::by_rule(const std::string& place) {
     if (place == "mixing") return mixing();
     if (place == "all_reduce") return all_reduce();
     if (place == "levels") return exchange_levels();
+    if (place == "island-name") return island_level();
     if (place == "exchange-level") {
         const Json levels = exchange_levels();
         return levels.is_array() ? levels.front() : levels;
@@ -689,7 +692,19 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
         const bool exact = how == "exact" || (how.is_object() && how.at("kind") == "exact");
         drop(made, {exact ? "coding_step" : "wire"});
     }
+    mend_islands(made);
     if (is_algorithm(kind)) mend_exchange(kind, made);
+    if (made.contains("islands") && !is_read(made)) drop(made, {"islands", "inside"});
+}
+
+// Islands are of several devices, and what goes by machine is theirs.
+void Generator::mend_islands(Json& made) {
+    if (made.contains("islands") && made.contains("aggregation") && chance(0.8))
+        made["aggregation"] = "all-reduce";
+    if (made.contains("islands") && !is_read(made)) drop(made, {"schedule", "aggregation"});
+    if (made.contains("islands") && !is_read(made)) made.erase("codec");
+    if (made.contains("islands") && !is_read(made)) made["islands"] = "machine";
+    if (!made.contains("islands") || !is_read(made)) drop(made, {"islands", "inside"});
 }
 
 // --- parts ---
@@ -1316,6 +1331,11 @@ Json Generator::sites() {
     Json levels = Json::array({Json{{"level", "rack"}, {"size", size}}});
     if (chance(0.6)) levels.push_back(above);
     return levels;
+}
+
+Json Generator::island_level() {
+    if (!sites_.is_null() && chance(0.5)) return sites_.front().at("level");
+    return text({"machine", "machine", "device"});
 }
 
 // The machine, the levels of the sites, or both. It may be refused: shards need groups of one size.

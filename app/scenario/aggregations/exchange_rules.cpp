@@ -192,6 +192,8 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(power_sgd), Features(islands_by_shards),
      "a shard of a matrix is no matrix: \"by\" of \"islands\" is \"leaders\""},
     {Features(one_bit), islands, owners_errors},
+    {Features(chunked_top_k, of_senders), Features(shards, islands_by_shards, partitions),
+     "a part of a matrix has no chunks along both of its sides: no \"partition\", and by leaders"},
     // Schedules among themselves.
     {Features(whole), Features(in_phases),
      "the phases of a whole gradient follow one another anyway: \"begin\" is \"after-backward\", "

@@ -15,7 +15,6 @@
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
-#include "app/scenario/algorithms/sharding.hpp"
 #include "app/scenario/algorithms/synchronous.hpp"
 
 namespace paceline {

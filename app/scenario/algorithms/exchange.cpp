@@ -111,10 +111,8 @@ ExchangeOptions read_exchange(const ObjectReader& read, const AlgorithmInput& in
         options.aggregation = travel.plan;
     }
     if (schedule) read_schedule(*schedule, options, choice, pieces);
-    Features features = Features(in.exchanges)
-                            .with(in.around)
-                            .with(features_of(travel))
-                            .with(features_of(pieces));
+    Features features =
+        Features(in.exchanges).with(in.around).with(features_of(travel)).with(features_of(pieces));
     if (codec || !encodes_by_itself(in.exchanges))
         features = features.with(features_of(options.codec));
     if (in.optimizer.clip > 0) features = features.with(Features(Feature::clipping));

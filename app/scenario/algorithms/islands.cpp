@@ -19,7 +19,7 @@
 #include "app/json/schema.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
-#include "app/scenario/algorithms/sharding.hpp"
+#include "app/scenario/algorithms/synchronous.hpp"
 #include "sim/engine/levels.hpp"
 
 namespace paceline {
@@ -75,8 +75,7 @@ AlgorithmInput outer_input(const AlgorithmInput& in, const IslandMembers& member
     outer.levels = Levels(outer.workers, {});
     outer.library.cards = 1;
     outer.library.library = among_machines(in.library.library);
-    outer.around =
-        Features(lanes == 1 ? Feature::islands_by_leaders : Feature::islands_by_shards);
+    outer.around = Features(lanes == 1 ? Feature::islands_by_leaders : Feature::islands_by_shards);
     return outer;
 }
 
@@ -101,7 +100,8 @@ AlgorithmChoice read_dense_inside(const ObjectReader& read, const AlgorithmInput
             "such as top-k");
     const auto schedule = read.optional("schedule");
     if (choice.merges_pieces) schedule->refuse("is not merged inside an island; write \"tensors\"");
-    if (exchange.schedule.begin == Begin::into_forward || exchange.schedule.order == Order::priority)
+    if (exchange.schedule.begin == Begin::into_forward ||
+        exchange.schedule.order == Order::priority)
         schedule->refuse(
             "the outer method takes each step as a whole: \"begin\" is \"after-backward\", "
             "\"in-phases\" or \"beside-backward\", and \"order\" is \"fifo\"");
@@ -133,8 +133,7 @@ bool is_sharded(const Place& inside) {
     return names[as_name(kind, what, names)] == "zero";
 }
 
-AlgorithmChoice read_inside(const Place& inside, const AlgorithmInput& in,
-                            IslandOptions& options) {
+AlgorithmChoice read_inside(const Place& inside, const AlgorithmInput& in, IslandOptions& options) {
     const bool sharded = is_sharded(inside);
     const Json named = {{"kind", sharded ? "zero" : "dense"}};
     Place object = inside;
@@ -154,8 +153,9 @@ void check_no_inside(const Place& algorithm) {
     const std::optional<Place> inside = child_of(algorithm, "inside");
     if (!inside) return;
     is_sharded(*inside);
-    inside->refuse("is what islands of several devices do: set \"islands\" to \"machine\", or to a level "
-                    "of the cluster");
+    inside->refuse(
+        "is what islands of several devices do: set \"islands\" to \"machine\", or to a level "
+        "of the cluster");
 }
 
 // Refuses what no reader of an exchange between islands sees.
@@ -181,7 +181,10 @@ std::optional<IslandsChoice> read_islands(const Place& algorithm, const Algorith
     }
     const Place& place = *said;
     check_outer(algorithm, place, entry);
-    IslandsChoice islands{.options = {.members = groups_of_devices(*in.levels.find(words.level), in.sizes, in.workers)}, .outer = {}, .inside = {}};
+    IslandsChoice islands{.options = {.members = groups_of_devices(*in.levels.find(words.level),
+                                                                   in.sizes, in.workers)},
+                          .outer = {},
+                          .inside = {}};
     IslandMembers& members = islands.options.members;
     for (const std::vector<int>& island : members)
         islands.devices = std::max(islands.devices, static_cast<int>(island.size()));
@@ -249,14 +252,16 @@ void count_messages(const IslandsChoice& islands, AlgorithmChoice& choice) {
     };
 }
 
-// What a device contributes to its island, and its share of what that contributes.
+// A device's share of what its island contributes; of the only island, what a device contributes
+// to it.
 void count_contribution(const IslandsChoice& islands, AlgorithmChoice& choice) {
-    choice.contribution = [outer = choice.contribution, inner = islands.inside.contribution,
-                           devices = islands.devices,
-                           is_alone = islands.options.members.size() == 1](
+    if (islands.options.members.size() == 1) {
+        choice.contribution = islands.inside.contribution;
+        return;
+    }
+    choice.contribution = [outer = choice.contribution, devices = islands.devices](
                               const Layout& layout, std::int64_t k, double epoch) {
-        const Bytes inside = inner(layout, k, epoch);
-        return is_alone ? inside : inside + Bytes{outer(layout, k, epoch).count / devices};
+        return Bytes{outer(layout, k, epoch).count / devices};
     };
 }
 
@@ -271,8 +276,9 @@ void keep(const IslandsChoice& islands, AlgorithmChoice& choice) {
                      devices = islands.devices](const StepModelInput& at) {
         KeptBytes bytes = sharded(among(at, devices));
         const double others = 4 * (kept - vectors_of_adam) / devices;
-        bytes.optimizer = bytes.optimizer + Bytes{static_cast<std::int64_t>(
-                                                others * static_cast<double>(at.layout->entries()))};
+        bytes.optimizer =
+            bytes.optimizer +
+            Bytes{static_cast<std::int64_t>(others * static_cast<double>(at.layout->entries()))};
         return bytes;
     };
 }
@@ -281,8 +287,8 @@ void keep(const IslandsChoice& islands, AlgorithmChoice& choice) {
 
 void put_on_islands(const IslandsChoice& islands, AlgorithmChoice& choice) {
     const AlgorithmChoice& inside = islands.inside;
-    choice.run = [options = SharedValue<IslandOptions>(islands.options),
-                  outer = choice.run](Worker& device) { return on_islands(device, options, outer); };
+    choice.run = [options = SharedValue<IslandOptions>(islands.options), outer = choice.run](
+                     Worker& device) { return on_islands(device, options, outer); };
     choice.when_nodes_die = WhenNodesDie::cannot_go_on;
     count_messages(islands, choice);
     count_contribution(islands, choice);

@@ -1,5 +1,5 @@
 // Letters, boxes and services, which methods without rounds use.
-#include "algorithms/runtime/worker_mail.hpp"
+#include "algorithms/mail/worker_mail.hpp"
 
 #include <chrono>
 #include <cstdint>

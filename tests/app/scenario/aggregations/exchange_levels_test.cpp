@@ -13,6 +13,7 @@
 #include "algorithms/dense/synchronous_sgd.hpp"
 #include "analysis/forms/closed_forms.hpp"
 #include "analysis/forms/exchange_forms.hpp"
+#include "analysis/forms/inside_forms.hpp"
 #include "analysis/forms/neighbor_forms.hpp"
 #include "app/json/config_error.hpp"
 #include "app/scenario/aggregations/exchange_choice.hpp"

@@ -1,4 +1,4 @@
-#include "algorithms/runtime/mail.hpp"
+#include "algorithms/mail/mail.hpp"
 
 #include <utility>
 

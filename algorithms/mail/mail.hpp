@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "algorithms/runtime/letter.hpp"
+#include "algorithms/mail/letter.hpp"
 #include "sim/engine/channel.hpp"
 #include "sim/engine/processes.hpp"
 #include "sim/engine/task.hpp"

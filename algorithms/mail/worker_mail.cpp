@@ -1,9 +1,9 @@
-#include "algorithms/runtime/worker_mail.hpp"
+#include "algorithms/mail/worker_mail.hpp"
 
 #include <utility>
 
 #include "algorithms/lives/lives.hpp"
-#include "algorithms/runtime/mail.hpp"
+#include "algorithms/mail/mail.hpp"
 #include "sim/engine/concurrency.hpp"
 
 namespace paceline {

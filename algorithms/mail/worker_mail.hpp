@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "algorithms/runtime/letter.hpp"
+#include "algorithms/mail/letter.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
