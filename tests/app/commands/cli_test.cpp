@@ -482,7 +482,8 @@ TEST_CASE("command line: check tells a fault with file, path and what would be r
     CHECK(outcome.err ==
           "paceline: command line: --set cluster.nodse: \"nodse\" is not a key on this path; "
           "did you mean \"nodes\"? known: nodes, devices, devices_per_node, nics, bus, fabric, "
-          "transport, library, stragglers, speeds, compute_jitter, classes, failures, placement, "
+          "transport, library, stragglers, speeds, compute_jitter, classes, sites, failures, "
+          "placement, "
           "background, access, testbed\n");
 }
 
