@@ -46,8 +46,8 @@ SharedState::SharedState(NetworkPart part, Job work)
     PACELINE_CHECK(!job.timing.buckets.empty(), "a job has a step timing");
     PACELINE_CHECK(job.start.has_values() == (job.objective != nullptr),
                    "a model with values has an objective, and one without has none");
-    PACELINE_CHECK(job.mixing.empty() || workers % job.mixing.nodes() == 0,
-                   "a mixing has a row for each node, or for each machine");
+    PACELINE_CHECK(job.mixing.empty() || job.mixing.nodes() <= workers,
+                   "a mixing has a row for each node, each machine or each island");
     PACELINE_CHECK(job.samples.empty() || std::cmp_equal(job.samples.size(), workers),
                    "samples are counted for each worker, or for none");
 }

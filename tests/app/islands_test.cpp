@@ -188,6 +188,8 @@ TEST_CASE("islands: machines of unlike numbers of devices exchange by leaders") 
     CHECK(metrics.outcome == "finished");
     CHECK(metrics.train_loss.has_value());
     CHECK(run(with(scenario, on_islands(diloco, "leaders"))).sim_time_s == metrics.sim_time_s);
+    CHECK(run(with(scenario, on_islands({{"kind", "dsgd"}, {"mixing", {{"kind", "ring"}}}})))
+              .outcome == "finished");
     CHECK_THROWS_WITH_AS(run(with(scenario, on_islands(diloco, "shards"))),
                          doctest::Contains("equally many devices"), ConfigError);
 }

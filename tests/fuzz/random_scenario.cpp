@@ -180,6 +180,7 @@ class Generator {
     Json sweep();
     void mend_outer(const std::string& kind, Json& made);
     void mend_algorithm(const std::string& kind, Json& made);
+    void choose_islands(const std::string& kind, Json& made);
     void mend_islands(Json& made);
     void mend_cluster_part(const std::string& place, Json& made);
 
@@ -692,9 +693,18 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
         const bool exact = how == "exact" || (how.is_object() && how.at("kind") == "exact");
         drop(made, {exact ? "coding_step" : "wire"});
     }
+    if (is_algorithm(kind)) choose_islands(kind, made);
     mend_islands(made);
     if (is_algorithm(kind)) mend_exchange(kind, made);
     if (made.contains("islands") && !is_read(made)) drop(made, {"islands", "inside"});
+}
+
+// Few clusters can have islands, so those that can often do.
+void Generator::choose_islands(const std::string& kind, Json& made) {
+    const bool can = per_node_ > 1 || !sites_.is_null();
+    if (!can || !definition(kind).at("properties").contains("islands") || chance(0.3)) return;
+    need(kind, made, {"islands"});
+    if (chance(0.8)) need(kind, made, {"inside"});
 }
 
 // Islands are of several devices, and what goes by machine is theirs.
