@@ -17,6 +17,7 @@
 
 #include "algorithms/lives/lives.hpp"
 #include "algorithms/lives/worker_state.hpp"
+#include "algorithms/mail/mail.hpp"
 #include "algorithms/rounds/common_order.hpp"
 #include "algorithms/rounds/groups.hpp"
 #include "algorithms/rounds/replicated_state.hpp"
@@ -24,7 +25,6 @@
 #include "algorithms/runtime/collectives.hpp"
 #include "algorithms/runtime/job.hpp"
 #include "algorithms/runtime/local_work.hpp"
-#include "algorithms/mail/mail.hpp"
 #include "algorithms/runtime/method_metrics.hpp"
 #include "algorithms/runtime/steps.hpp"
 #include "algorithms/runtime/time_use.hpp"

@@ -39,11 +39,11 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/mail/worker_mail.hpp"
 #include "algorithms/rounds/sparse_round.hpp"
 #include "algorithms/runtime/collectives.hpp"
 #include "algorithms/runtime/method_metrics.hpp"
 #include "algorithms/runtime/wire_format.hpp"
-#include "algorithms/mail/worker_mail.hpp"
 #include "algorithms/timing/step_timing.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/all_gather.hpp"

@@ -1,8 +1,8 @@
 // Readers' last step for methods that exchange gradients in every step.
 #pragma once
 
-#include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/dense/zero.hpp"
+#include "algorithms/exchange/exchange_options.hpp"
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 
 namespace paceline {
