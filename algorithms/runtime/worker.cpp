@@ -188,7 +188,7 @@ Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
 }
 
 Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
-    return shared_.collectives->mean_gradient(own_, everybody(), std::move(x), how);
+    return shared_.collectives->mean_gradient(own_, everybody(), std::move(x), std::move(how));
 }
 
 Backward Worker::backward(Vector x) {
@@ -303,12 +303,13 @@ ExchangeToCome Worker::exchange_to_come() {
     return ExchangeToCome(own_);
 }
 
-Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, const GroupPtr& group) {
+Task<Vector> Worker::all_reduce(Vector v, const AllReducePlan& how, const GroupPtr& group) {
     const Bytes size = weigh(v);
     return all_reduce(std::move(v), how, size, group);
 }
 
-Task<Vector> Worker::all_reduce(Vector v, AllReducePlan how, Bytes weight, const GroupPtr& group) {
+Task<Vector> Worker::all_reduce(Vector v, const AllReducePlan& how, Bytes weight,
+                                const GroupPtr& group) {
     const auto among = [this, how](const GroupPtr& members, Vector own, Bytes part) {
         return combine(
             std::move(own),

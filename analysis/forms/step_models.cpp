@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "algorithms/collective/collective.hpp"
@@ -219,7 +220,7 @@ std::optional<Duration> collective_step_time(const CollectiveOptions& options,
 std::optional<Duration> dense_step_time(AllReducePlan plan, const StepModelInput& in) {
     const Bytes size = in.wire.weigh(in.layout->entries());
     return Known{sum(in.timing.step, in.update)} +
-           all_reduce_time(plan, in.workers, size, in.network);
+           all_reduce_time(std::move(plan), in.workers, size, in.network);
 }
 
 namespace {
