@@ -177,10 +177,10 @@ class Worker {
 
     /// Returns the group of an island's own devices, on a channel that its inner method knows not.
     [[nodiscard]] GroupPtr inside(int channel = 0) const;
-    /// Returns the group of these ranks, which are numbers in everybody(), on a channel. All workers
-    /// that name the same ranks in the same order, and the same channel, get the same group.
-    /// Requires that the ranks are distinct and that this worker is one of them. A job whose nodes
-    /// fail on their own knows no group but everybody().
+    /// Returns the group of these ranks, numbers in everybody(), on a channel. All workers that
+    /// name the same ranks in the same order, and the same channel, get the same group. Requires
+    /// that the ranks are distinct and that this worker is one of them. A job whose nodes fail on
+    /// their own knows no group but everybody().
     [[nodiscard]] GroupPtr group(std::vector<int> ranks, int channel = 0);
     /// Returns the group of all workers, on channel 0; of an island, the devices of its
     /// lane, or null if it has none.
