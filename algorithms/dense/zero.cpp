@@ -190,7 +190,7 @@ ShardedGradients::ShardedGradients(Worker& self, const ZeroOptions& options)
 
 ShardedGradients::~ShardedGradients() = default;
 
-Task<Vector> ShardedGradients::mean(const Vector& x) {
+Task<Vector> ShardedGradients::mean_gradient(const Vector& x) {
     return units_->mean_gradient(x);
 }
 
@@ -227,7 +227,7 @@ Task<> zero(Worker& self, ZeroOptions options) {
     ShardedGradients gradients(self, options);
 
     while (self.begins_step()) {
-        const Vector mean = co_await gradients.mean(x);
+        const Vector mean = co_await gradients.mean_gradient(x);
         const std::int64_t k = self.step();
         self.once(k, [&] { adam_step(options.rule, self.learning_rate(), k + 1, mean, m, v, x); });
         co_await gradients.update();

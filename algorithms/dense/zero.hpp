@@ -123,7 +123,7 @@ class ShardedGradients {
     ShardedGradients& operator=(const ShardedGradients&) = delete;
 
     /// Returns the mean gradient at x of all workers. Requires that x outlives the task.
-    Task<Vector> mean(const Vector& x);
+    Task<Vector> mean_gradient(const Vector& x);
     /// Takes the time of the optimizer's work on a shard, and gathers the updated parameters where
     /// they are not kept in shards.
     Task<> update();

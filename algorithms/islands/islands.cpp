@@ -33,7 +33,7 @@ class ShardedInside final : public InnerMethod {
     ShardedInside(Worker& inside, const ZeroOptions& options)
         : gradients_(inside, options), keeps_shards_(options.stage == 3) {}
 
-    Task<Vector> mean_gradient(const Vector& x) override { return gradients_.mean(x); }
+    Task<Vector> mean_gradient(const Vector& x) override { return gradients_.mean_gradient(x); }
     Task<> update() override { return gradients_.update(); }
     [[nodiscard]] bool keeps_shards() const override { return keeps_shards_; }
 
