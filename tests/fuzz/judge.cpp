@@ -193,12 +193,7 @@ std::string fault_of_model(const Scenario& scenario, std::string_view kind, cons
     if (scenario.cluster.tcp && scenario.cluster.tcp->first_window > Bytes{0}) return {};
     // The overlap of real gradients' entries is measured; the closed form assumes a law.
     if (scenario.training && (kind == "dgc" || kind == "gradient-dropping")) return {};
-    // Devices of a machine share its card. Where their chunks differ by a byte they fall out of
-    // step, and the latency of one hides behind the messages of another (aggregation_forms.hpp).
-    const auto& exchange = scenario.algorithm.exchange;
-    const bool unequal = scenario.cluster.devices_per_node > 1 && exchange &&
-                         exchange->aggregation.kind != Aggregation::all_reduce;
-    const double tolerance = unequal ? 3e-4 : 1e-6;
+    constexpr double tolerance = 1e-6;
     const double step = *m.step_time_s;
     const double model = *m.model_step_time_s;
     const bool may_be_longer = std::ranges::find(finish_behind, kind) != finish_behind.end();
