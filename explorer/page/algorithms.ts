@@ -18,7 +18,7 @@ export const offered: Json[] = [
 
 /// Returns an algorithm by its kind alone, with the settings that it cannot do without.
 export function byKind(kind: string): Json {
-  const needs: Record<string, Json> = { "post-local-sgd": { switch_step: 50 }, collective: { operation: "all-to-all" }, "choco-sgd": { codec: { kind: "top-k" } } };
+  const needs: Record<string, Json> = { "post-local-sgd": { switch_step: 50 }, collective: { operation: "all-to-all" }, "choco-sgd": { codec: { kind: "top-k" } }, noloco: { mixing: { kind: "random-matching" } } };
   const keys = keysOf(kind);
   return { label: kind, kind, ...(keys.includes("mixing") && !keys.includes("period") ? { mixing: { kind: "ring" } } : {}), ...needs[kind] };
 }
