@@ -22,6 +22,10 @@ struct WorkerState {
     std::int64_t schedule_step = 0;  // where its step stands in the schedule of the run
     std::int64_t gradients = 0;      // computed, without those that a restart has undone
     std::int64_t undone = 0;         // gradients that restarts have undone
+    std::int64_t before_life = 0;    // of `gradients`, those of its earlier lives
+    std::int64_t before_step = 0;    // of them, those of earlier steps than the current one
+    std::int64_t counted = 0;        // of them, those that its death would not lose
+    std::int64_t lost = 0;           // of them, those that were lost with its earlier lives
     Duration compute_time{};
     Duration checkpoint_due{};                 // time to write one before the next computation
     std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group

@@ -78,6 +78,14 @@ int Worker::workers() const {
     return everybody_ == nullptr ? shared_.workers : static_cast<int>(everybody_->members.size());
 }
 
+int Worker::workers_present() const {
+    const Lives& lives = shared_.lives;
+    if (!lives.others_fail()) return workers();
+    if (island_ == nullptr) return static_cast<int>(lives.all_present().size());
+    return static_cast<int>(std::ranges::count_if(
+        *island_->of_all, [&](const auto& devices) { return lives.present(devices.front()); }));
+}
+
 Simulation& Worker::simulation() const {
     return shared_.simulation();
 }
@@ -100,6 +108,8 @@ bool Worker::begins_step() {
     }
     if (newest && own_.exchanges_to_come == 0) shared_.lives.admit(k, own_);
     own_.step = k;
+    own_.before_step = own_.gradients;
+    if (shared_.job.failures && shared_.job.failures->steps_count) own_.counted = own_.gradients;
     own_.schedule_step = shared_.steps.count_gradient(k);
     note_progress(shared_, own_);
     notify(shared_.observer().step_begins, shared_.host(own_.rank), k);

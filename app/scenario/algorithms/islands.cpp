@@ -289,7 +289,8 @@ void put_on_islands(const IslandsChoice& islands, AlgorithmChoice& choice) {
     const AlgorithmChoice& inside = islands.inside;
     choice.run = [options = SharedValue<IslandOptions>(islands.options), outer = choice.run](
                      Worker& device) { return on_islands(device, options, outer); };
-    choice.when_nodes_die = WhenNodesDie::cannot_go_on;
+    choice.islands = islands.options.members;
+    choice.islands_keep_shards = lanes_in_forms(islands) == IslandLanes::kept;
     count_messages(islands, choice);
     count_contribution(islands, choice);
     choice.model_step = step_form(islands, choice);
