@@ -89,6 +89,16 @@ void Lives::count_as(WorkerState& back, const WorkerState& like) const {
     back.rounds[lane->epoch] = other.rounds_begun(*lane);
 }
 
+// The whole steps that nobody else has are in the model that a worker brings back.
+void Lives::begin_life(WorkerState& back) const {
+    const bool brings_steps = failures_->return_from == ReturnFrom::own;
+    const std::int64_t brought =
+        brings_steps ? std::max<std::int64_t>(back.before_step - back.counted, 0) : 0;
+    back.lost -= brought;
+    back.counted = back.gradients - brought;
+    back.before_life = back.counted;
+}
+
 void Lives::admit(std::int64_t k, const WorkerState& like) {
     if (!membership_) return;
     const int first = domains_.of(like.rank);
@@ -102,11 +112,7 @@ void Lives::admit(std::int64_t k, const WorkerState& like) {
                 back.model = like.model;
             back.step = k - 1;
             back.first_step = k;
-            // Its whole steps are in the model that it brings back.
-            if (failures_->return_from == ReturnFrom::own)
-                back.lost -= std::max<std::int64_t>(back.before_step - back.counted, 0);
-            back.before_life = back.gradients;
-            back.counted = back.gradients;
+            begin_life(back);
             const GroupPtr& circle_of = circle(rank);
             membership_->join(rank, circle_of == nullptr ? 0 : back.next_round(*circle_of));
         }

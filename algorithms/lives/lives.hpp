@@ -120,6 +120,7 @@ class Lives {
     void make_lanes(Groups& groups);
     void expect_at_barrier();
     void lose_work_of(int domain);
+    void begin_life(WorkerState& back) const;
     void count_as(WorkerState& back, const WorkerState& like) const;
     void repeat_step_if_none_present();
 

@@ -22,7 +22,7 @@ struct WorkerState {
     std::int64_t schedule_step = 0;  // where its step stands in the schedule of the run
     std::int64_t gradients = 0;      // computed, without those that a restart has undone
     std::int64_t undone = 0;         // gradients that restarts have undone
-    std::int64_t before_life = 0;    // of `gradients`, those of its earlier lives
+    std::int64_t before_life = 0;    // of `gradients`, those that nothing of this life can lose
     std::int64_t before_step = 0;    // of them, those of earlier steps than the current one
     std::int64_t counted = 0;        // of them, those that its death would not lose
     std::int64_t lost = 0;           // of them, those that were lost with its earlier lives

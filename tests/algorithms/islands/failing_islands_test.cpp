@@ -36,6 +36,7 @@ struct Case {
     std::int64_t steps = 9;
     Death death;
     bool keep_shards = false;
+    std::int64_t dies_again_in = 0;  // this step, for good; 0: it does not
 };
 
 // The middle of a step that computes for a millisecond.
@@ -43,9 +44,12 @@ Time within(std::int64_t step) {
     return Time{1ms * step + 500us};
 }
 
-NextAbsence one_absence(const Death& death) {
-    return [death](int island, Time since) -> std::optional<Absence> {
-        if (island != death.island || since > Time{}) return std::nullopt;
+NextAbsence absences_of(const Case& at) {
+    return [death = at.death, again = at.dies_again_in](int island,
+                                                        Time since) -> std::optional<Absence> {
+        if (island != death.island) return std::nullopt;
+        if (since > Time{} && again > 0) return Absence{within(again), never};
+        if (since > Time{}) return std::nullopt;
         return Absence{within(death.in_step),
                        death.joins > 0 ? within(death.joins - 1) : Time{never}};
     };
@@ -59,7 +63,7 @@ IslandMembers members_of(const Case& at) {
 }
 
 Job failing_job(const Case& at, Job job) {
-    job.failures = Failures{.next_absence = one_absence(at.death),
+    job.failures = Failures{.next_absence = absences_of(at),
                             .on_death = OnDeath::go_on,
                             .return_from = at.death.from,
                             .detection = 100us,
@@ -205,6 +209,9 @@ TEST_CASE("islands: what the dead one computed since its last average is lost") 
 
     at.death.from = ReturnFrom::own;  // it brings its two whole steps back
     CHECK(FailingRun(at, timing_job(small_layout(), at.steps)).cluster.state(2).lost == 0);
+
+    at.dies_again_in = 11;  // with these, and another
+    CHECK(FailingRun(at, timing_job(small_layout(), at.steps)).cluster.state(2).lost == 3);
 }
 
 TEST_CASE(
