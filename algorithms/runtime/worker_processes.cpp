@@ -155,14 +155,19 @@ void WorkerProcesses::spawn(int number, std::optional<int> fetches_from) {
     count_absence(number);
     node.stage = Stage::working;
     node.process = std::make_unique<Processes>(simulation());
-    const std::vector<int>& workers = workers_of(number);
     const auto fetched = std::make_shared<Signal>();
-    for (const int rank : workers) {
-        Task<> run = !fetches_from             ? program_.run(cluster_.worker(rank))
-                     : rank == workers.front() ? fetch_and_run(number, *fetches_from, fetched)
-                                               : run_once_fetched(rank, fetched);
-        node.process->spawn(name_of_process(number, rank), std::move(run));
-    }
+    for (const int rank : workers_of(number))
+        node.process->spawn(name_of_process(number, rank),
+                            work_of(number, rank, fetches_from, fetched));
+}
+
+// The first worker of a node fetches the model for all of them.
+Task<> WorkerProcesses::work_of(int number, int rank, std::optional<int> fetches_from,
+                                std::shared_ptr<Signal> fetched) {
+    if (!fetches_from) return program_.run(cluster_.worker(rank));
+    if (rank == workers_of(number).front())
+        return fetch_and_run(number, *fetches_from, std::move(fetched));
+    return run_once_fetched(rank, std::move(fetched));
 }
 
 std::string WorkerProcesses::name_of_process(int number, int rank) const {

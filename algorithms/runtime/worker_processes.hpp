@@ -94,28 +94,30 @@ class WorkerProcesses {
     [[nodiscard]] bool returns_are_awaited() const;
     void update_what_keeps_the_run_alive();
     void call_spare_nodes();
-    [[nodiscard]] const std::vector<int>& workers_of(int node) const {
-        return cluster_.lives().domains().members(node);
+    [[nodiscard]] const std::vector<int>& workers_of(int number) const {
+        return cluster_.lives().domains().members(number);
     }
-    [[nodiscard]] std::string name_of_process(int node, int rank) const;
+    [[nodiscard]] std::string name_of_process(int number, int rank) const;
     [[nodiscard]] int source_of(int rank, int node) const;
-    [[nodiscard]] int model_holder(int node, int rank) const;
-    void spawn(int node, std::optional<int> fetches_from = {});
-    Task<> fetch_and_run(int node, int from, std::shared_ptr<Signal> fetched);
+    [[nodiscard]] int model_holder(int number, int rank) const;
+    void spawn(int number, std::optional<int> fetches_from = {});
+    Task<> work_of(int number, int rank, std::optional<int> fetches_from,
+                   std::shared_ptr<Signal> fetched);
+    Task<> fetch_and_run(int number, int from, std::shared_ptr<Signal> fetched);
     Task<> run_once_fetched(int rank, std::shared_ptr<Signal> fetched);
-    Task<bool> fetch_model(int node, int from);
-    Task<> copy_models(int node, int from);
+    Task<bool> fetch_model(int number, int from);
+    Task<> copy_models(int number, int from);
     void spawn_servers();
-    void plan_next_absence(int node);
-    void die(std::uint32_t node);
+    void plan_next_absence(int number);
+    void die(std::uint32_t number);
     void end_if_in_vain();
-    void leave(int node);
-    void end_process(int node);
-    void count_absence(int node);
-    void come_back(std::uint32_t node);
-    Task<> recover(int node);
-    Task<> copy_from_a_peer(int node);
-    void be_ready(int node);
+    void leave(int number);
+    void end_process(int number);
+    void count_absence(int number);
+    void come_back(std::uint32_t number);
+    Task<> recover(int number);
+    Task<> copy_from_a_peer(int number);
+    void be_ready(int number);
     Task<> begin_again();
 
     NetworkPart network_;
