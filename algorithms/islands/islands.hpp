@@ -19,8 +19,9 @@
 // method could do with fewer. To the outer method it is a worker that is away. What its devices
 // remember besides the model is lost.
 //
-// Limits: asynchronous methods, whose workers have letters, and methods that exchange gradients have
-// no islands. Every device keeps the values of the whole model, whatever its memory is charged for.
+// Limits: asynchronous methods, whose workers have letters, and methods that exchange gradients
+// have no islands. Every device keeps the values of the whole model, whatever its memory is charged
+// for.
 // If an island dies when some of its lanes have ended an exchange and others have not, those who go
 // on have the mean of its first lane.
 //

@@ -57,8 +57,8 @@ struct Absence {
     Time returns = never;  // never: does not return
 };
 
-/// Returns the next absence of a domain that is, or would be, present since `since`. An absence that
-/// begins earlier starts at `since`. Returns nothing if the domain stays.
+/// Returns the next absence of a domain that is, or would be, present since `since`. An absence
+/// that begins earlier starts at `since`. Returns nothing if the domain stays.
 using NextAbsence = std::function<std::optional<Absence>(int domain, Time since)>;
 
 enum class OnDeath : std::uint8_t { go_on, stall, restart };

@@ -78,8 +78,8 @@ class Lives {
     [[nodiscard]] Barrier& barrier() { return barrier_; }
     /// Null unless workers go on without absent ones.
     [[nodiscard]] Membership* membership() const { return membership_.get(); }
-    /// Returns the group in which a worker exchanges with other domains: everybody, or the lane of a
-    /// device (runtime/island.hpp); null if it has none.
+    /// Returns the group in which a worker exchanges with other domains: everybody, or the lane of
+    /// a device (runtime/island.hpp); null if it has none.
     [[nodiscard]] const GroupPtr& circle(int rank) const {
         return circles_[static_cast<std::size_t>(rank)];
     }

@@ -1,10 +1,10 @@
 // The worker processes of a job whose nodes fail: deaths, returns and restarts.
 //
-// A node is a domain (failure_domains.hpp): one worker, or all those of a machine or an island. When
-// it leaves, the processes of its workers are destroyed at their current suspension points. The node
-// returns as Failures says, and its algorithm starts anew at the step that the node joins in. Under
-// OnDeath::restart one death destroys all processes; once no node is missing, all start at the step
-// of the last checkpoint.
+// A node is a domain (failure_domains.hpp): one worker, or all those of a machine or an island.
+// When it leaves, the processes of its workers are destroyed at their current suspension points.
+// The node returns as Failures says, and its algorithm starts anew at the step that the node joins
+// in. Under OnDeath::restart one death destroys all processes; once no node is missing, all start
+// at the step of the last checkpoint.
 //
 //            dies             returns                 has a model           joins
 //   working ------->  away  ----------->  recovering -------------> ready --------> working
