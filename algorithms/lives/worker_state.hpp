@@ -16,12 +16,13 @@ namespace paceline {
 struct WorkerState {
     int rank;
     Vector model;
-    std::int64_t step = -1;          // the current one; -1 before the first
-    std::int64_t first_step = 0;     // of its present life
-    std::int64_t newest_step = -1;   // the newest it ever began, also before a restart
-    std::int64_t schedule_step = 0;  // where its step stands in the schedule of the run
-    std::int64_t gradients = 0;      // computed, without those that a restart has undone
-    std::int64_t undone = 0;         // gradients that restarts have undone
+    const WorkerState* follows = nullptr;  // whose model it has, if not its own
+    std::int64_t step = -1;                // the current one; -1 before the first
+    std::int64_t first_step = 0;           // of its present life
+    std::int64_t newest_step = -1;         // the newest it ever began, also before a restart
+    std::int64_t schedule_step = 0;        // where its step stands in the schedule of the run
+    std::int64_t gradients = 0;            // computed, without those that a restart has undone
+    std::int64_t undone = 0;               // gradients that restarts have undone
     Duration compute_time{};
     Duration checkpoint_due{};                 // time to write one before the next computation
     std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group

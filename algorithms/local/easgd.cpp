@@ -24,10 +24,7 @@ Task<> easgd(Worker& self, EasgdOptions options) {
         x = (1 - options.alpha) * old + options.alpha * z;  // before any worker changes z
         const Vector mean = co_await exchange.aggregate(old);
         self.once(self.step() / options.period, [&] {
-            const auto present = self.lives().others_fail()
-                                     ? self.lives().all_present().size()
-                                     : static_cast<std::size_t>(self.workers());
-            const double all = options.alpha * static_cast<double>(present);
+            const double all = options.alpha * static_cast<double>(self.all_present().size());
             z = (1 - all) * z + all * mean;
         });
     }

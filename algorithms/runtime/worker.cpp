@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,6 +42,11 @@ bool names_each_once(const std::vector<int>& ranks) {
 
 constexpr int channels_of_inner_methods = 1 << 20;
 
+std::optional<IslandAddress> address_of(const Island* island, int devices) {
+    if (island == nullptr) return std::nullopt;
+    return IslandAddress{island->of_all, island->number, devices, &island->news};
+}
+
 Task<Vector> inner_gradient(InnerMethod& inner, Vector x) {
     co_return co_await inner.mean_gradient(x);
 }
@@ -54,7 +60,7 @@ Task<> inner_gradient(InnerMethod& inner, Vector x, std::function<void(Vector g)
 Worker::Worker(SharedState& shared, WorkerState& own, GroupPtr everybody, const Island* island)
     : shared_(shared),
       own_(own),
-      mail_(shared.mail, shared.lives, own.rank),
+      mail_(shared.mail, shared.lives, own.rank, address_of(island, shared.workers)),
       everybody_(std::move(everybody)),
       island_(island) {}
 
@@ -150,7 +156,12 @@ std::int64_t Worker::updates_done() const {
 
 const Vector& Worker::current_model() const {
     const Vector* const replica = shared_.replicated.find("model");
-    return replica != nullptr ? *replica : own_.model;
+    if (replica != nullptr) return *replica;
+    return own_.follows == nullptr ? own_.model : own_.follows->model;
+}
+
+void Worker::follow(int rank) {
+    own_.follows = &shared_.states[static_cast<std::size_t>(rank)];
 }
 
 RandomStream Worker::stream(std::string_view name) const {
@@ -283,8 +294,15 @@ Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name, const G
 
 Task<> Worker::barrier() {
     InWait waiting(shared_.observer(), shared_.host(own_.rank), WaitFor::stragglers);
-    co_await shared_.lives.barrier().arrive();
+    co_await shared_.lives.barrier().arrive(island_ == nullptr ? 1 : island_->acts_for);
     waiting.note_over();
+}
+
+std::vector<int> Worker::all_present() const {
+    if (island_ == nullptr) return lives().all_present();
+    std::vector<int> islands(static_cast<std::size_t>(workers()));
+    std::iota(islands.begin(), islands.end(), 0);
+    return islands;
 }
 
 const Lives& Worker::lives() const {
@@ -395,6 +413,7 @@ MixingPtr Worker::mixing() const {
 }
 
 std::vector<int> Worker::listeners() const {
+    if (island_ != nullptr) return mixing()->listeners(island_->number);
     return shared_.collectives->listeners(own_);
 }
 

@@ -713,6 +713,7 @@ void Generator::mend_islands(Json& made) {
         made["aggregation"] = "all-reduce";
     if (made.contains("islands") && !is_read(made)) drop(made, {"schedule", "aggregation"});
     if (made.contains("islands") && !is_read(made)) made.erase("codec");
+    if (made.contains("islands") && !is_read(made)) drop(made, {"deadline", "over_selection"});
     if (made.contains("islands") && !is_read(made)) made["islands"] = "machine";
     if (!made.contains("islands") || !is_read(made)) drop(made, {"islands", "inside"});
 }

@@ -167,10 +167,10 @@ void read_base(const ObjectReader& read, const AlgorithmInput& in, BaseOptions& 
         base.base = as_choice(*p, "a base optimizer", bases);
         if (is_adam(base.base) && base.rule.nesterov)
             p->refuse("Adam has no Nesterov form here; leave out the optimizer's \"nesterov\"");
-        if (in.around != Features() && (pushes(base.base) || base.base == Base::all_reduce))
+        if (in.around != Features() && base.base == Base::all_reduce)
             p->refuse(
-                "has no islands, which train alone or average with neighbors: \"local\", "
-                "\"local-adam\" or \"dsgd\"");
+                "has no islands: all workers have one model, so that one island would be all of "
+                "them; any other base has");
     }
     if (const auto p = read.optional("mixing"); p && !is_decentralized(base.base))
         p->refuse(
