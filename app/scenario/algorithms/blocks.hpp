@@ -1,20 +1,34 @@
-// Blocks of steps: what readers of methods have in common that train alone and exchange something
-// at the end of each block.
+// Blocks of steps: what readers of methods have in common that train alone, by an inner optimizer,
+// and exchange something at the end of each block.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/exchange/exchange_presets.hpp"
-#include "algorithms/local/slowmo.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "app/json/object_reader.hpp"
 #include "app/scenario/algorithms/algorithm_entry.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 
 namespace paceline {
+
+/// The names of "inner", where a method takes it.
+inline constexpr auto inner_optimizers =
+    std::to_array<std::string_view>({"adamw", "lamb", "muon", "sgd"});
+
+/// Reads the inner optimizer, a name or an object of Muon's options, and the keys of Adam. `usual`
+/// is that of a scenario without a name. If it is "sgd", the method takes the optimizer's
+/// "nesterov" and "clip".
+InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in,
+                          std::string_view usual = "adamw");
+
+/// Returns how many vectors an inner optimizer keeps on a device (analysis/forms/memory_forms.hpp).
+double kept_by_inner(const InnerRule& rule, const AlgorithmInput& in);
 
 inline constexpr auto buffer_strategies = std::to_array<Spelling<Buffers>>(
     {{"reset", Buffers::reset}, {"maintain", Buffers::maintain}, {"average", Buffers::average}});
@@ -33,12 +47,13 @@ void read_blocks(const ObjectReader& read, const AlgorithmInput& in, AlgorithmCh
     choice.period = options.period;
 }
 
-/// Sets what blocks cost that end with exchanges of so many vectors of the model's size, for which
-/// they wait.
-void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const ExchangeOptions& exchange,
-                 std::int64_t period, int vectors = 1);
+/// Moves what each step costs by the choice to the ends of blocks. Each step before the `first`
+/// block is a block of its own.
+void at_ends_of_blocks(AlgorithmChoice& choice, std::int64_t period, std::int64_t first = 0);
 
-/// Moves what each step costs by the choice to the ends of blocks.
-void at_ends_of_blocks(AlgorithmChoice& choice, std::int64_t period);
+/// Sets what such blocks cost that end with exchanges of so many vectors of the model's size, for
+/// which they wait.
+void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const ExchangeOptions& exchange,
+                 std::int64_t period, int vectors = 1, std::int64_t first = 0);
 
 }  // namespace paceline

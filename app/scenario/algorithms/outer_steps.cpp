@@ -1,4 +1,4 @@
-#include "app/scenario/algorithms/adam_steps.hpp"
+#include "app/scenario/algorithms/outer_steps.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,6 @@
 
 #include "algorithms/compression/sparsifiers.hpp"
 #include "algorithms/local/diloco.hpp"
-#include "algorithms/local/local_adam.hpp"
 #include "algorithms/local/noloco.hpp"
 #include "algorithms/local/sparseloco.hpp"
 #include "algorithms/local/sparta.hpp"
@@ -31,55 +30,6 @@
 namespace paceline {
 
 namespace {
-
-MuonRule read_muon(const ObjectReader& read, MuonRule rule) {
-    constexpr auto forms =
-        std::to_array<Spelling<MuonForm>>({{"muon", MuonForm::muon}, {"dion", MuonForm::dion}});
-    if (const auto p = read.optional("form")) rule.form = as_choice(*p, "a form of Muon", forms);
-    rule.nesterov = rule.form == MuonForm::muon;
-    if (const auto p = read.optional("momentum")) rule.momentum = as_share(*p);
-    if (const auto p = read.optional("nesterov")) rule.nesterov = as_bool(*p);
-    if (const auto p = read.optional("adam_rate")) rule.adam_rate = as_number_above(*p, 0, 1e9);
-    if (const auto p = read.optional("leave_out")) rule.leave_out = read_choices(*p);
-    return rule;
-}
-
-MomentumRule read_inner_sgd(const ObjectReader& read, const AlgorithmInput& in) {
-    for (const char* key : {"beta1", "beta2", "epsilon"})
-        if (const auto p = read.optional(key))
-            p->refuse("is of Adam; the momentum of \"sgd\" is that of the optimizer");
-    return rule_of(in.optimizer);
-}
-
-// Vectors that an inner optimizer keeps, as kept_bytes counts them.
-double kept_by_inner(const InnerRule& rule, const AlgorithmInput& in) {
-    return std::holds_alternative<MomentumRule>(rule) ? kept_by_momentum(in) : vectors_of_adam;
-}
-
-// Reads the inner optimizer: a name, or an object of Muon's options.
-InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in) {
-    const auto place = read.optional("inner");
-    constexpr std::span names(inner_optimizers);
-    const bool is_object = place && !place->json->is_string();
-    const std::size_t which =
-        !place ? 0
-               : as_name(is_object ? kind_of(*place, "an inner optimizer", names) : *place,
-                         "an inner optimizer", names);
-    if (is_object && names[which] != "muon")
-        place->refuse(fmt::format("\"{}\" has no options here; write its name", names[which]));
-    if (names[which] == "sgd") return read_inner_sgd(read, in);
-    LambRule lamb;
-    if (names[which] == "lamb") {
-        lamb.adam = read_adam_rule(read, in, lamb.adam);
-        return lamb;
-    }
-    const AdamRule adam = read_adam_rule(read, in, {});
-    if (names[which] == "adamw") return adam;
-    MuonRule muon;
-    muon.adam = adam;
-    if (!is_object) return muon;
-    return read_muon(ObjectReader(*place, definition_keys("inner-muon")), std::move(muon));
-}
 
 // Reads the rate and the momentum of an outer optimizer that has them. `momentum` is null if it has
 // none.
@@ -229,19 +179,6 @@ AlgorithmChoice read_streaming_diloco(const ObjectReader& read, const AlgorithmI
     return choice;
 }
 
-AlgorithmChoice read_local_adam(const ObjectReader& read, const AlgorithmInput& in) {
-    LocalAdamOptions options;
-    options.rule = read_adam_rule(read, in, options.rule);
-    if (const auto p = read.optional("buffers"))
-        options.buffers = as_choice(*p, "what happens to buffers", buffer_strategies);
-    AlgorithmChoice choice;
-    read_blocks(read, in, choice, options);
-    cost_blocks(choice, in, options.exchange, options.period, averaged_vectors(options));
-    choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
-    choice.run = [options](Worker& worker) { return local_adam(worker, options); };
-    return choice;
-}
-
 namespace {
 
 // The entries that are averaged in a step, as a layout of their own.
@@ -259,7 +196,7 @@ StepModelInput selected_of(StepModelInput in, double share) {
 
 AlgorithmChoice read_sparta(const ObjectReader& read, const AlgorithmInput& in) {
     SpartaOptions options;
-    options.rule = read_adam_rule(read, in, options.rule);
+    options.inner = read_inner_rule(read, in);
     if (const auto p = read.optional("share")) options.share = as_number_above(*p, 0, 1);
     AlgorithmChoice choice;
     options.exchange = read_average(read, in, choice);
@@ -275,7 +212,8 @@ AlgorithmChoice read_sparta(const ObjectReader& read, const AlgorithmInput& in) 
         return exchange_messages(options.exchange, selected_of(in, options.share));
     };
     choice.least_density = options.share;
-    choice.kept = vectors_of_adam + kept_by_codec(options.exchange.codec, in.workers);
+    choice.kept =
+        kept_by_inner(options.inner, in) + kept_by_codec(options.exchange.codec, in.workers);
     choice.run = [options](Worker& worker) { return sparta(worker, options); };
     return choice;
 }

@@ -1,5 +1,5 @@
-// Readers of the methods of the local family whose workers take steps of AdamW, or of another inner
-// optimizer (algorithms/local/inner_steps.hpp).
+// Readers of the methods of the local family that have an outer optimizer which several share
+// (algorithms/local/outer_steps.hpp), or send a part of the model.
 #pragma once
 
 #include <array>
@@ -9,9 +9,7 @@
 
 namespace paceline {
 
-/// The names of "inner" and "outer", where a method takes them.
-inline constexpr auto inner_optimizers =
-    std::to_array<std::string_view>({"adamw", "lamb", "muon", "sgd"});
+/// The names of "outer", where a method takes it.
 inline constexpr auto outer_optimizers =
     std::to_array<std::string_view>({"none", "sgd", "nesterov", "adam"});
 
@@ -19,7 +17,6 @@ AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in);
 AlgorithmChoice read_sparseloco(const ObjectReader& read, const AlgorithmInput& in);
 AlgorithmChoice read_noloco(const ObjectReader& read, const AlgorithmInput& in);
 AlgorithmChoice read_streaming_diloco(const ObjectReader& read, const AlgorithmInput& in);
-AlgorithmChoice read_local_adam(const ObjectReader& read, const AlgorithmInput& in);
 AlgorithmChoice read_sparta(const ObjectReader& read, const AlgorithmInput& in);
 
 }  // namespace paceline
