@@ -15,7 +15,6 @@
 #include "app/scenario/aggregations/exchange_rules.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
 #include "app/scenario/algorithms/blocks.hpp"
-#include "app/scenario/algorithms/outer_steps.hpp"
 
 namespace paceline {
 

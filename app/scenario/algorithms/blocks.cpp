@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,6 +73,59 @@ InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in,
     return read_muon(ObjectReader(*place, definition_keys("inner-muon")), std::move(muon));
 }
 
+void read_outer_rate(const ObjectReader& read, double* rate, double* momentum) {
+    if (const auto p = read.optional("outer_learning_rate")) {
+        if (rate == nullptr) p->refuse("is of an outer optimizer, and \"outer\" is \"none\"");
+        *rate = as_number_above(*p, 0, 1e9);
+    }
+    if (const auto p = read.optional("outer_momentum")) {
+        if (momentum == nullptr) p->refuse("is for the outer optimizers \"nesterov\" and \"sgd\"");
+        *momentum = as_share(*p);
+    }
+}
+
+namespace {
+
+OuterAdam read_outer_adam(const ObjectReader& read, const std::optional<Place>& place) {
+    OuterAdam adam;
+    (void)read.required("outer_learning_rate", "the rate of Adam, such as 0.1");
+    if (!place->json->is_object()) return adam;
+    const ObjectReader own(*place, definition_keys("outer-adam"));
+    if (const auto p = own.optional("beta1")) adam.rule.beta1 = as_share(*p);
+    if (const auto p = own.optional("beta2")) adam.rule.beta2 = as_share(*p);
+    if (const auto p = own.optional("epsilon")) adam.rule.epsilon = as_number_above(*p, 0, 1);
+    return adam;
+}
+
+// Reads the outer optimizer: a name, or an object of Adam's options.
+OuterRule read_outer_rule(const ObjectReader& read, OuterRule rule) {
+    const auto place = read.optional("outer");
+    constexpr std::span names(outer_optimizers);
+    if (place) {
+        const bool is_object = !place->json->is_string();
+        const std::string_view name =
+            names[as_name(is_object ? kind_of(*place, "an outer optimizer", names) : *place,
+                          "an outer optimizer", names)];
+        if (is_object && name != "adam")
+            place->refuse(fmt::format("\"{}\" has no options here; write its name", name));
+        if (name == "none") rule = OuterAverage{};
+        if (name == "sgd") rule = OuterSgd{};
+        if (name == "nesterov") rule = OuterNesterov{};
+        if (name == "adam") rule = read_outer_adam(read, place);
+    }
+    if (auto* const sgd = std::get_if<OuterSgd>(&rule))
+        read_outer_rate(read, &sgd->rate, &sgd->momentum);
+    else if (auto* const nesterov = std::get_if<OuterNesterov>(&rule))
+        read_outer_rate(read, &nesterov->rate, &nesterov->momentum);
+    else if (auto* const adam = std::get_if<OuterAdam>(&rule))
+        read_outer_rate(read, &adam->rate, nullptr);
+    else
+        read_outer_rate(read, nullptr, nullptr);
+    return rule;
+}
+
+}  // namespace
+
 ExchangeOptions read_average(const ObjectReader& read, const AlgorithmInput& in,
                              AlgorithmChoice& choice, ExchangeOptions preset) {
     if (const auto p = read.optional("wire")) choice.wire = as_wire(*p);
@@ -107,6 +162,17 @@ void cost_blocks(AlgorithmChoice& choice, const AlgorithmInput& in, const Exchan
         return vectors * exchange_messages(exchange, at);
     };
     at_ends_of_blocks(choice, period, first);
+}
+
+AlgorithmChoice read_outer_steps(const ObjectReader& read, const AlgorithmInput& in,
+                                 DilocoOptions& options) {
+    options.inner = read_inner_rule(read, in);
+    options.outer = read_outer_rule(read, options.outer);
+    AlgorithmChoice choice;
+    read_blocks(read, in, choice, options, options.exchange);
+    choice.kept = kept_by_inner(options.inner, in) + 1 +  // the outer model
+                  vectors_of(options.outer) + kept_by_codec(options.exchange.codec, in.workers);
+    return choice;
 }
 
 }  // namespace paceline

@@ -7,12 +7,15 @@
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/bmuf.hpp"
 #include "algorithms/local/cocod_sgd.hpp"
+#include "algorithms/local/diloco.hpp"
 #include "algorithms/local/easgd.hpp"
 #include "algorithms/local/local_adam.hpp"
 #include "algorithms/local/local_sgd.hpp"
+#include "algorithms/local/noloco.hpp"
 #include "algorithms/local/overlap_local_sgd.hpp"
 #include "algorithms/local/post_local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
+#include "algorithms/local/sparseloco.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/local_step_models.hpp"
 #include "analysis/forms/message_counts.hpp"
@@ -21,7 +24,7 @@
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
 #include "app/scenario/algorithms/neighbors.hpp"
-#include "app/scenario/algorithms/outer_steps.hpp"
+#include "app/scenario/algorithms/parts_of_models.hpp"
 
 namespace paceline {
 
@@ -116,6 +119,38 @@ AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
     AlgorithmChoice choice = blocking(read, in, options);
     *choice.kept += 2;  // the model of the last block and the block momentum
     choice.run = [options](Worker& worker) { return bmuf(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_diloco_of(const ObjectReader& read, const AlgorithmInput& in,
+                               DilocoOptions options) {
+    AlgorithmChoice choice = read_outer_steps(read, in, options);
+    cost_blocks(choice, in, options.exchange, options.period);
+    choice.run = [options](Worker& worker) { return diloco(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
+    return read_diloco_of(read, in, {});
+}
+
+AlgorithmChoice read_sparseloco(const ObjectReader& read, const AlgorithmInput& in) {
+    return read_diloco_of(read, in, sparseloco());
+}
+
+AlgorithmChoice read_noloco(const ObjectReader& read, const AlgorithmInput& in) {
+    constexpr int vectors = 2;
+    NolocoOptions options;
+    options.inner = read_inner_rule(read, in);
+    read_outer_rate(read, &options.outer_learning_rate, &options.outer_momentum);
+    options.pull = options.outer_learning_rate;
+    if (const auto p = read.optional("pull")) options.pull = as_number_up_to(*p, 1e9);
+    AlgorithmChoice choice = neighborly(read, in, vectors, false);
+    options.exchange = *choice.exchange;
+    read_period(read, choice, options);
+    at_ends_of_blocks(choice, options.period);
+    choice.kept = kept_by_inner(options.inner, in) + vectors;  // the outer model and its momentum
+    choice.run = [options](Worker& worker) { return noloco(worker, options); };
     return choice;
 }
 
