@@ -13,7 +13,7 @@
 
 #include "algorithms/compression/error_feedback.hpp"
 #include "algorithms/lives/lives.hpp"
-#include "algorithms/local/local_sgd.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
