@@ -63,7 +63,7 @@ std::unique_ptr<InnerMethod> inner_method(Worker& inside, const IslandOptions& o
         return std::make_unique<ShardedInside>(inside, *sharded);
     // What a codec remembers for all devices of an island has the island's name.
     std::string name;
-    if (options.members.size() > 1) name = "island " + std::to_string(number);
+    if (options.members.size() > 1) name = name_of_island(number);
     return std::make_unique<DenseInside>(inside, std::get<ExchangeOptions>(options.inside), name);
 }
 

@@ -15,9 +15,14 @@
 // dense SGD, local Adam is ZeRO's Adam. Two islands whose models are averaged after every step of
 // SGD with momentum are one job of dense SGD. Islands of one device are the outer method.
 //
-// Limits: a device's death is not survived (all restart). Methods that exchange gradients have no
-// islands; those of letters have led ones (led_islands.hpp). Every device keeps the values of the
-// whole model, whatever its memory is charged for.
+// Failures: an island is absent while any of its devices is (lives/failures.hpp), also if its inner
+// method could do with fewer. To the outer method it is a worker that is away. What its devices
+// remember besides the model is lost.
+//
+// Limits: methods that exchange gradients have no islands; those of letters have led ones
+// (led_islands.hpp). Every device keeps the values of the whole model, whatever its memory is
+// charged for. If an island dies when some of its lanes have ended an exchange and others have not,
+// those who go on have the mean of its first lane.
 //
 // Source: torchft's HSDP with DiLoCo (meta-pytorch/torchft), INTELLECT-1 (arXiv 2412.01152): each
 // rank of an island exchanges its shard of the outer gradient with the same ranks elsewhere.

@@ -1,5 +1,8 @@
 // Failures of a job's nodes: when nodes are away, and how the others react.
 //
+// What dies is a domain (failure_domains.hpp): the workers of a machine, or of an island. All of
+// them leave at once, and they join again in one step, when all of them are ready.
+//
 // A node that leaves loses its running computation and the messages it has sent that are not
 // delivered. Its process ends, and with it the state that an algorithm keeps on the worker besides
 // the model: momenta, residuals, copies of other workers' state. A late joiner is away from the
@@ -31,11 +34,17 @@
 // Replicated state (equal on all workers, stored once) is up to date however a node returns. A copy
 // of a peer's own model is that of the instant when its last byte arrives. If this is within a
 // step, the node joins in the next one with a model that is one step older than its peer's.
+//
+// Each worker of a domain fetches from the worker in its place of the next domain that is present.
+// The devices of an island train one replica, so all of them take the model of one: of the first
+// device of the island that they fetch from, or of their own first device when it left. If they
+// keep the model in shards, each fetches its shard.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "sim/engine/units.hpp"
 
@@ -48,9 +57,9 @@ struct Absence {
     Time returns = never;  // never: does not return
 };
 
-/// Returns the next absence of a node that is, or would be, present since `since`. An absence that
-/// begins earlier starts at `since`. Returns nothing if the node stays.
-using NextAbsence = std::function<std::optional<Absence>(int node, Time since)>;
+/// Returns the next absence of a domain that is, or would be, present since `since`. An absence that
+/// begins earlier starts at `since`. Returns nothing if the domain stays.
+using NextAbsence = std::function<std::optional<Absence>(int domain, Time since)>;
 
 enum class OnDeath : std::uint8_t { go_on, stall, restart };
 enum class ReturnFrom : std::uint8_t { own, peer, joined_peer, checkpoint };
@@ -69,6 +78,10 @@ struct Failures {
     ReturnFrom return_from = ReturnFrom::own;
     Duration detection{};  // from a death until the others know
     std::optional<Checkpoints> checkpoints{};
+    std::vector<std::vector<int>> domains{};  // their workers; empty: each worker is one
+    bool are_islands = false;                 // the workers of a domain train one replica
+    bool keep_shards = false;                 // each of them keeps a shard of it
+    bool steps_count = false;  // a gradient counts when its step ends; else, after an exchange
 };
 
 }  // namespace paceline

@@ -6,22 +6,55 @@
 
 namespace paceline {
 
-Lives::Lives(NetworkPart network, const std::optional<Failures>& failures, GroupPtr everybody,
+namespace {
+
+std::vector<std::vector<int>> domains_of(const std::optional<Failures>& failures) {
+    return failures ? failures->domains : std::vector<std::vector<int>>();
+}
+
+}  // namespace
+
+Lives::Lives(NetworkPart network, const std::optional<Failures>& failures, Groups& groups,
              std::deque<WorkerState>& states, CloseAttempt close)
     : network_(network),
       failures_(failures),
-      everybody_(std::move(everybody)),
       states_(states),
+      domains_(domains_of(failures), static_cast<int>(groups.everybody()->members.size())),
+      circles_(groups.everybody()->members.size(), groups.everybody()),
       barrier_(static_cast<int>(states.size())) {
     if (!failures) return;
     checkpoints_.emplace(workers(), states.front().model);
-    if (failures->on_death != OnDeath::restart)
-        membership_ = std::make_unique<Membership>(workers(), failures->on_death == OnDeath::stall,
-                                                   std::move(close));
+    if (failures->on_death == OnDeath::restart) return;
+    membership_ = std::make_unique<Membership>(workers(), failures->on_death == OnDeath::stall,
+                                               std::move(close));
+    if (failures->are_islands) make_lanes(groups);
+}
+
+// Lane p consists of the devices in place p of all islands, if all have one. An island's own
+// exchange uses the first lanes of these (island.hpp).
+void Lives::make_lanes(Groups& groups) {
+    std::ranges::fill(circles_, nullptr);
+    std::size_t least = domains_.members(0).size();
+    for (int island = 1; island < domains_.count(); ++island)
+        least = std::min(least, domains_.members(island).size());
+    for (std::size_t place = 0; place < least; ++place) {
+        std::vector<int> lane;
+        for (int island = 0; island < domains_.count(); ++island)
+            lane.push_back(domains_.members(island)[place]);
+        const GroupPtr group = groups.of(lane);
+        for (const int rank : lane) circles_[static_cast<std::size_t>(rank)] = group;
+    }
+}
+
+bool Lives::is_inside_an_island(const Group& group) const {
+    if (!failures_ || !failures_->are_islands) return false;
+    const int island = domains_.of(group.members.front());
+    return std::ranges::all_of(group.members,
+                               [&](int rank) { return domains_.of(rank) == island; });
 }
 
 std::vector<int> Lives::all_present() const {
-    return membership_ ? membership_->all_present() : everybody_->members;
+    return membership_ ? membership_->all_present() : circles_.front()->members;
 }
 
 bool Lives::is_known_dead(int rank, int life) const {
@@ -43,18 +76,48 @@ void Lives::expect_at_barrier() {
     barrier_.expect(std::max(membership_->number_present(), 1) + servers);
 }
 
+// Rounds of a circle have the same numbers on all workers: those that the worker in the same place
+// of the first island to begin the step has begun are over, because its island met after each.
+void Lives::count_as(WorkerState& back, const WorkerState& like) const {
+    if (!failures_->are_islands) {
+        if (&back != &like) back.rounds = like.rounds;
+        return;
+    }
+    const GroupPtr& lane = circle(back.rank);
+    if (lane == nullptr) return;
+    const WorkerState& other = state(domains_.counterpart(back.rank, domains_.of(like.rank)));
+    back.rounds[lane->epoch] = other.rounds_begun(*lane);
+}
+
+// The whole steps that nobody else has are in the model that a worker brings back.
+void Lives::begin_life(WorkerState& back) const {
+    const bool brings_steps = failures_->return_from == ReturnFrom::own;
+    const std::int64_t brought =
+        brings_steps ? std::max<std::int64_t>(back.before_step - back.counted, 0) : 0;
+    back.lost -= brought;
+    back.counted = back.gradients - brought;
+    back.before_life = back.counted;
+}
+
 void Lives::admit(std::int64_t k, const WorkerState& like) {
     if (!membership_) return;
-    for (const int rank : membership_->nodes_in(Membership::State::ready)) {
-        WorkerState& back = state(rank);
-        if (&back != &like) back.rounds = like.rounds;
-        if (&back != &like && failures_->return_from == ReturnFrom::joined_peer)
-            back.model = like.model;
-        back.step = k - 1;
-        back.first_step = k;
-        membership_->join(rank, back.next_round(*everybody_));
+    const int first = domains_.of(like.rank);
+    for (int domain = 0; domain < domains_.count(); ++domain) {
+        const std::vector<int>& members = domains_.members(domain);
+        if (membership_->state(members.front()) != Membership::State::ready) continue;
+        for (const int rank : members) {
+            WorkerState& back = state(rank);
+            count_as(back, like);
+            if (domain != first && failures_->return_from == ReturnFrom::joined_peer)
+                back.model = like.model;
+            back.step = k - 1;
+            back.first_step = k;
+            begin_life(back);
+            const GroupPtr& circle_of = circle(rank);
+            membership_->join(rank, circle_of == nullptr ? 0 : back.next_round(*circle_of));
+        }
         expect_at_barrier();
-        on_join(rank, like.rank);
+        on_join(domain, like.rank);
     }
 }
 
@@ -68,20 +131,43 @@ void Lives::save(WorkerState& worker, bool first, const ReplicatedState& replica
     if (worker.checkpoint_due == Duration::zero()) note_written(worker.rank);
 }
 
-void Lives::leave(int rank) {
-    network_.host_leaves(rank);
-    state(rank).checkpoint_due = {};
+// What the workers of a domain have computed is lost unless others have it. An island has sent what
+// one of its devices has.
+void Lives::lose_work_of(int domain) {
+    const std::vector<int>& members = domains_.members(domain);
+    if (!membership_->present(members.front())) return;  // it has computed nothing since
+    std::int64_t sent = 0;
+    for (const int rank : members)
+        sent = std::max(sent, state(rank).counted - state(rank).before_life);
+    for (const int rank : members) {
+        WorkerState& left = state(rank);
+        if (failures_->are_islands) {
+            left.counted = std::min(left.gradients, left.before_life + sent);
+            left.model = state(members.front()).model;
+        }
+        left.lost += left.gradients - left.counted;
+    }
+}
+
+void Lives::leave(int domain) {
     // A late joiner is known to be away from the start, without a detection delay.
     const Time known = now() == Time{} ? now() : later(now(), failures_->detection);
-    membership_->leave(rank, known,
-                       [&](Stream round, int to) { return network_.has_arrived(to, rank, round); });
+    lose_work_of(domain);
+    for (const int rank : domains_.members(domain)) {
+        network_.host_leaves(rank);
+        state(rank).checkpoint_due = {};
+        membership_->leave(rank, known, [&](Stream round, int to) {
+            return network_.has_arrived(to, rank, round);
+        });
+    }
     expect_at_barrier();
-    note_written(rank);  // it never will, so the checkpoint is complete without it
+    // They never will write, so the checkpoint is complete without them.
+    for (const int rank : domains_.members(domain)) note_written(rank);
     repeat_step_if_none_present();
 }
 
-void Lives::come_back(int rank) {
-    membership_->make_ready(rank);
+void Lives::come_back(int domain) {
+    for (const int rank : domains_.members(domain)) membership_->make_ready(rank);
     repeat_step_if_none_present();
 }
 
@@ -91,13 +177,15 @@ void Lives::repeat_step_if_none_present() {
     const std::vector<int> ready = membership_->nodes_in(Membership::State::ready);
     if (membership_->number_present() > 0 || ready.empty()) return;
     std::int64_t step = 0;
-    WorkerState& first = state(ready.front());
-    for (const WorkerState& other : states_) {
-        step = std::max(step, other.step);
-        first.rounds[everybody_->epoch] =
-            std::max(first.rounds_begun(*everybody_), other.rounds_begun(*everybody_));
+    for (const WorkerState& other : states_) step = std::max(step, other.step);
+    for (const int rank : domains_.members(domains_.of(ready.front()))) {
+        const GroupPtr& lane = circle(rank);
+        if (lane == nullptr) continue;
+        Stream& begun = state(rank).rounds[lane->epoch];
+        for (const int other : lane->members)
+            begun = std::max(begun, state(other).rounds_begun(*lane));
     }
-    admit(step, first);
+    admit(step, state(ready.front()));
 }
 
 void Lives::go_back() {

@@ -5,6 +5,10 @@
 // nodes do not fail, or if every death restarts all of them, each worker has one life, number 0,
 // and is always present. So are servers.
 //
+// The workers of a domain (failure_domains.hpp) leave and join together. Those who go on exchange
+// in circles, which have members in several domains: everybody, or the devices in one place of all
+// islands. A group within an island lives and dies with it, so its collectives are plain ones.
+//
 // Worker processes are destroyed and started by others (worker_processes.hpp), who tell it here.
 #pragma once
 
@@ -17,9 +21,11 @@
 #include <vector>
 
 #include "algorithms/lives/checkpoint.hpp"
+#include "algorithms/lives/failure_domains.hpp"
 #include "algorithms/lives/failures.hpp"
 #include "algorithms/lives/membership.hpp"
 #include "algorithms/lives/worker_state.hpp"
+#include "algorithms/rounds/groups.hpp"
 #include "algorithms/rounds/replicated_state.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/barrier.hpp"
@@ -33,7 +39,7 @@ class Lives {
   public:
     /// `states` are those of workers and servers. Requires that they and `failures` outlive this
     /// object. `close` is called with each attempt at a round that has ended (membership.hpp).
-    Lives(NetworkPart network, const std::optional<Failures>& failures, GroupPtr everybody,
+    Lives(NetworkPart network, const std::optional<Failures>& failures, Groups& groups,
           std::deque<WorkerState>& states, CloseAttempt close);
     Lives(const Lives&) = delete;
     Lives& operator=(const Lives&) = delete;
@@ -72,6 +78,13 @@ class Lives {
     [[nodiscard]] Barrier& barrier() { return barrier_; }
     /// Null unless workers go on without absent ones.
     [[nodiscard]] Membership* membership() const { return membership_.get(); }
+    /// Returns the group in which a worker exchanges with other domains: everybody, or the lane of a
+    /// device (runtime/island.hpp); null if it has none.
+    [[nodiscard]] const GroupPtr& circle(int rank) const {
+        return circles_[static_cast<std::size_t>(rank)];
+    }
+    /// Returns whether all members of a group are devices of one island, which die together.
+    [[nodiscard]] bool is_inside_an_island(const Group& group) const;
     /// Lets workers that are back join at step k, in the rounds that `like`, the first worker to
     /// begin k, begins next.
     void admit(std::int64_t k, const WorkerState& like);
@@ -86,12 +99,14 @@ class Lives {
     [[nodiscard]] const std::optional<Failures>& failures() const { return failures_; }
     /// Returns the last checkpoint. Requires failures().
     [[nodiscard]] const Checkpoint& checkpoint() const { return checkpoints_->last(); }
-    /// Notes that a worker has left and its process has been destroyed. Requires others_fail().
-    void leave(int rank);
-    /// Notes that a worker is back. It takes part from the next step on, reported by `on_join`.
-    void come_back(int rank);
-    /// Called when a worker that was away joins, at a step that the worker `first` has begun.
-    std::function<void(int rank, int first)> on_join{};
+    [[nodiscard]] const FailureDomains& domains() const { return domains_; }
+    /// Notes that a domain has left and its workers' processes have been destroyed. Requires
+    /// others_fail().
+    void leave(int domain);
+    /// Notes that a domain is back. It takes part from the next step on, reported by `on_join`.
+    void come_back(int domain);
+    /// Called when a domain that was away joins, at a step that the worker `first` has begun.
+    std::function<void(int domain, int first)> on_join{};
     /// Goes back to the last checkpoint. Requires that all processes have been destroyed.
     void go_back();
 
@@ -99,16 +114,21 @@ class Lives {
     [[nodiscard]] WorkerState& state(int rank) const {
         return states_[static_cast<std::size_t>(rank)];
     }
-    [[nodiscard]] int workers() const { return static_cast<int>(everybody_->members.size()); }
+    [[nodiscard]] int workers() const { return static_cast<int>(circles_.size()); }
     [[nodiscard]] bool is_server(int rank) const { return rank >= workers(); }
     [[nodiscard]] Time now() const { return network_.simulation().now(); }
+    void make_lanes(Groups& groups);
     void expect_at_barrier();
+    void lose_work_of(int domain);
+    void begin_life(WorkerState& back) const;
+    void count_as(WorkerState& back, const WorkerState& like) const;
     void repeat_step_if_none_present();
 
     NetworkPart network_;
     const std::optional<Failures>& failures_;
-    GroupPtr everybody_;
     std::deque<WorkerState>& states_;
+    FailureDomains domains_;
+    std::vector<GroupPtr> circles_;  // in which a worker exchanges with other domains; null: none
     Barrier barrier_;
     unsigned barriers_before_restart_ = 0;  // how often it had opened at the last restart
     std::unique_ptr<Membership> membership_{};

@@ -44,7 +44,8 @@ void Membership::leave(int node, Time known, const HasArrived& has_arrived) {
     std::exchange(left.death, std::make_shared<Signal>())->fire();
     std::exchange(change_, std::make_shared<Signal>())->fire();
     for (auto attempt = attempts_.begin(); attempt != attempts_.end();) {
-        if (!std::ranges::binary_search(attempt->second->group->members, node)) {
+        if (std::ranges::find(attempt->second->group->members, node) ==
+            attempt->second->group->members.end()) {
             ++attempt;
             continue;
         }
@@ -58,10 +59,11 @@ void Membership::leave(int node, Time known, const HasArrived& has_arrived) {
     });
 }
 
-Time Membership::last_detection(Stream round) const {
+Time Membership::last_detection(const Group& group, Stream round) const {
     Time all{};
-    for (const Node& node : nodes_)
-        if (node.state == State::away && node.first_round <= round) all = std::max(all, node.known);
+    for (const int member : group.members)
+        if (const Node& node = at(member); node.state == State::away && node.first_round <= round)
+            all = std::max(all, node.known);
     return all;
 }
 
@@ -80,11 +82,11 @@ void Membership::join(int node, Stream first_round) {
     std::exchange(change_, std::make_shared<Signal>())->fire();
 }
 
-AttemptPtr Membership::attempt(Stream round) {
+AttemptPtr Membership::attempt(const Group& among, Stream round) {
     AttemptPtr& attempt = attempts_[round];
     if (attempt == nullptr) {
         Group group;
-        for (int node = 0; std::cmp_less(node, nodes_.size()); ++node)
+        for (const int node : among.members)
             if (takes_part(node, round)) group.members.push_back(node);
         group.epoch = ++attempts_begun_;
         const Stream stream = attempt_streams | group.epoch;

@@ -81,8 +81,9 @@ class Membership {
     }
     /// Returns the time at which the others detect the death of a node that is away.
     [[nodiscard]] Time detection_time(int node) const { return at(node).known; }
-    /// Returns the latest such time among nodes that are away and would take part in a round.
-    [[nodiscard]] Time last_detection(Stream round) const;
+    /// Returns the latest such time among the nodes of a group that are away and would take part in
+    /// a round of it.
+    [[nodiscard]] Time last_detection(const Group& group, Stream round) const;
     /// Returns whether a node takes part in a round, or has died without being detected yet.
     [[nodiscard]] bool is_expected(int node, Stream round, Time now) const {
         return takes_part(node, round) ||
@@ -115,8 +116,8 @@ class Membership {
 
     // --- rounds ---
 
-    /// Returns the current attempt at a round; begins one if there is none.
-    [[nodiscard]] AttemptPtr attempt(Stream round);
+    /// Returns the current attempt at a round of a group; begins one if there is none.
+    [[nodiscard]] AttemptPtr attempt(const Group& among, Stream round);
     /// Notes that the members of the round's attempt have agreed, and removes it.
     void conclude(Stream round) { attempts_.erase(round); }
     /// Returns the number of attempts in progress.

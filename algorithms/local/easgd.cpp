@@ -1,9 +1,6 @@
 #include "algorithms/local/easgd.hpp"
 
-#include <cstddef>
-
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/lives/lives.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {

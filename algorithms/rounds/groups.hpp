@@ -30,6 +30,14 @@ class Groups {
     /// Returns the group of all workers, on channel 0.
     [[nodiscard]] const GroupPtr& everybody() const { return everybody_; }
     [[nodiscard]] std::size_t size() const { return groups_.size(); }
+    /// Returns the groups that `is_one` accepts.
+    template <class IsOne>
+    [[nodiscard]] std::vector<GroupPtr> all(const IsOne& is_one) const {
+        std::vector<GroupPtr> found;
+        for (const auto& [key, group] : groups_)
+            if (is_one(*group)) found.push_back(group);
+        return found;
+    }
 
   private:
     std::map<std::pair<std::vector<int>, int>, GroupPtr> groups_{};  // by members and channel

@@ -4,6 +4,7 @@
 // 0, 1, ...
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,6 +29,19 @@ class ReplicatedState {
     [[nodiscard]] const Vector* find(std::string_view name) const {
         const auto found = states_.find(name);
         return found == states_.end() ? nullptr : &found->second;
+    }
+
+    /// Erases the states whose names say that they are of this owner, as "errors of owners, of
+    /// island 3" and "errors of owners, of island 3, piece 1" do.
+    void forget_those_of(std::string_view owner) {
+        const std::string words = ", of " + std::string(owner);
+        std::erase_if(states_, [&](const auto& entry) {
+            const std::size_t found = entry.first.find(words);
+            if (found == std::string::npos) return false;
+            const std::string_view rest =
+                std::string_view(entry.first).substr(found + words.size());
+            return rest.empty() || rest.front() == ',';
+        });
     }
 
     /// Begins update k and returns true, or returns false if a worker has begun it already.

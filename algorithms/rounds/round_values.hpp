@@ -20,6 +20,12 @@ struct RoundValues {
     [[nodiscard]] std::size_t size() const {
         return vectors.size() + mixings.size() + sparse.size();
     }
+    /// Erases the rounds from one stream up to, but not including, another.
+    void forget(Stream from, Stream until) {
+        vectors.forget(from, until);
+        mixings.forget(from, until);
+        sparse.erase(sparse.lower_bound(from), sparse.lower_bound(until));
+    }
 };
 
 }  // namespace paceline

@@ -78,6 +78,10 @@ class Rounds {
         const auto round = rounds_.find(key);
         if (++round->second.left_ == round->second.members()) rounds_.erase(round);
     }
+    /// Erases the rounds whose keys are in [from, until).
+    void forget(std::uint64_t from, std::uint64_t until) {
+        rounds_.erase(rounds_.lower_bound(from), rounds_.lower_bound(until));
+    }
     [[nodiscard]] std::size_t size() const { return rounds_.size(); }
 
   private:

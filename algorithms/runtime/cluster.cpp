@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "algorithms/runtime/island.hpp"
 #include "algorithms/runtime/plain_collectives.hpp"
 #include "algorithms/runtime/surviving_collectives.hpp"
 #include "sim/network/network_observer.hpp"
@@ -32,11 +33,20 @@ Held Cluster::held() const {
     return held;
 }
 
-void Cluster::mark_away(int rank) {
-    state_.services.erase(rank);
-    state_.mail.forget(rank);
-    state_.lives.leave(rank);
-    if (state_.job.after_death) state_.job.after_death();
+void Cluster::mark_away(int domain) {
+    SharedState& all = state_;
+    for (const int rank : all.lives.domains().members(domain)) {
+        all.services.erase(rank);
+        all.mail.forget(rank);
+    }
+    const auto is_within = [&](const Group& group) {
+        return all.lives.is_inside_an_island(group) &&
+               all.lives.domains().of(group.members.front()) == domain;
+    };
+    for (const GroupPtr& group : all.groups.all(is_within)) all.forget_rounds_of(*group);
+    if (all.job.failures->are_islands) all.replicated.forget_those_of(name_of_island(domain));
+    all.lives.leave(domain);
+    if (all.job.after_death) all.job.after_death();
 }
 
 void Cluster::roll_back() {

@@ -73,8 +73,9 @@ class Cluster {
     // --- failures; the caller destroys and starts the workers' processes (worker_processes.hpp)
     // ---
 
-    /// Records that a worker has left and its process has been destroyed.
-    void mark_away(int rank);
+    /// Records that a domain (failure_domains.hpp) has left and its workers' processes have been
+    /// destroyed.
+    void mark_away(int domain);
     /// Restores the last checkpoint. Requires that all workers' processes have been destroyed.
     void roll_back();
     /// Returns the bytes of a model sent to a returning worker.

@@ -15,6 +15,10 @@ bool stays_in_shards(const Island& island) {
 
 }  // namespace
 
+std::string name_of_island(int number) {
+    return "island " + std::to_string(number);
+}
+
 CollectiveOfOwn messages_inside(const Island& island, Bytes size) {
     if (stays_in_shards(island)) return [](const Rank& rank) { return meet(rank); };
     if (island.lanes > 1)

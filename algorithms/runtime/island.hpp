@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -66,6 +67,9 @@ struct Island {
     }
     [[nodiscard]] int islands() const { return static_cast<int>(of_all->size()); }
 };
+
+/// Returns the name of an island, which what a codec remembers for all of its devices has.
+std::string name_of_island(int number);
 
 /// Returns the messages by which the devices of an island hand on inside what has come by the
 /// lanes, a vector of this weight, and their name.

@@ -19,6 +19,7 @@ std::deque<WorkerState> states_of(int ranks, const Vector& start) {
 // Servers are no members of the group, but messages of the attempt go to them.
 void close_attempt(const SharedState& all, const Group& group, Stream stream) {
     std::vector<int> hosts = group.members;
+    std::ranges::sort(hosts);
     for (int host = all.workers; host < all.network.hosts(); ++host) hosts.push_back(host);
     all.network.close(stream, hosts);
     all.network.close(second_stream(stream), hosts);
@@ -38,7 +39,7 @@ SharedState::SharedState(NetworkPart part, Job work)
       steps(job, workers),
       accounts(simulation(), network.in_network(0), workers + job.servers, job.observer),
       metrics(network, workers),
-      lives(network, job.failures, groups.everybody(), states,
+      lives(network, job.failures, groups, states,
             [this](const Group& group, Stream stream) { close_attempt(*this, group, stream); }),
       mail(network, workers + job.servers) {
     PACELINE_CHECK(workers + job.servers <= network.hosts(), "every worker and server has a host");
@@ -60,6 +61,23 @@ Bytes SharedState::weigh(const Vector& v) const {
 MixingPtr SharedState::mixing_of(const WorkerState& worker) const {
     PACELINE_CHECK(!job.mixing.empty(), "neighbors need a mixing");
     return job.mixing.at(std::max<std::int64_t>(worker.step, 0));
+}
+
+// Nobody takes part any more in the rounds that only some members have begun.
+void SharedState::forget_rounds_of(const Group& group) {
+    Stream least = states[static_cast<std::size_t>(group.members.front())].next_round(group);
+    Stream most = least;
+    Stream begun = 0;
+    for (const int rank : group.members) {
+        const WorkerState& member = states[static_cast<std::size_t>(rank)];
+        least = std::min(least, member.next_round(group));
+        most = std::max(most, member.next_round(group));
+        begun = std::max(begun, member.rounds_begun(group));
+    }
+    for (Stream round = least; round < most; ++round) notify(observer().round_closes, round);
+    for (const int rank : group.members)
+        states[static_cast<std::size_t>(rank)].rounds[group.epoch] = begun;
+    values.forget(most - begun, most);
 }
 
 void SharedState::serve(int rank, std::string name, Task<> work) {

@@ -52,6 +52,9 @@ struct SharedState {
     [[nodiscard]] Bytes weigh(const Vector& v) const;
     /// Returns W of the step that a worker is in. Requires a mixing.
     [[nodiscard]] MixingPtr mixing_of(const WorkerState& worker) const;
+    /// Ends the rounds of a group all of whose members have died; they begin later ones when they
+    /// are back.
+    void forget_rounds_of(const Group& group);
     /// Adds a service of a worker or server (Cluster::serve).
     void serve(int rank, std::string name, Task<> work);
 

@@ -27,13 +27,16 @@ Task<> exchange_and_agree(AttemptPtr attempt, Task<> messages) {
 }
 
 Stream begin_round(const SharedState& all, WorkerState& own, const GroupPtr& group) {
-    PACELINE_CHECK(group == all.groups.everybody(), "where nodes fail, the group is everybody");
+    PACELINE_CHECK(group == all.lives.circle(own.rank),
+                   "where nodes fail, a group is everybody, or a lane of islands");
     return own.begin_round(*group);
 }
 
 Rank rank_in(const SharedState& all, const WorkerState& own, const Attempt& attempt) {
     const std::vector<int>& members = attempt.group->members;
-    const auto place = std::ranges::lower_bound(members, own.rank) - members.begin();
+    auto found = std::ranges::lower_bound(members, own.rank);  // most are in order
+    if (found == members.end() || *found != own.rank) found = std::ranges::find(members, own.rank);
+    const auto place = found - members.begin();
     return {all.network, attempt.group, static_cast<int>(place), attempt.stream, all.job.library};
 }
 
@@ -41,6 +44,7 @@ Rank rank_in(const SharedState& all, const WorkerState& own, const Attempt& atte
 // dead would wait as long.
 Task<> wait_for_detection(SharedState& all, const WorkerState& own, Stream round) {
     Membership& membership = *all.lives.membership();
+    const Group& circle = *all.lives.circle(own.rank);
     InWait waiting(all.observer(), all.host(own.rank), WaitFor::the_dead);
     if (membership.stalls()) {
         while (membership.any_away()) {
@@ -48,20 +52,21 @@ Task<> wait_for_detection(SharedState& all, const WorkerState& own, Stream round
             co_await wait_for(membership.all_back(), {"the return of node", one});
         }
     } else {
-        for (Time known = membership.last_detection(round); known > all.simulation().now();
-             known = membership.last_detection(round))
+        for (Time known = membership.last_detection(circle, round); known > all.simulation().now();
+             known = membership.last_detection(circle, round))
             co_await all.simulation().sleep(known - all.simulation().now());
     }
     waiting.note_over();
 }
 
 // Begins attempts at a round until the members of one agree; returns that one.
-Task<AttemptPtr> run_attempts(SharedState& all, const WorkerState& own, Stream round,
+Task<AttemptPtr> run_attempts(SharedState& all, WorkerState& own, Stream round,
                               std::string_view name, Messages messages) {
     Membership& membership = *all.lives.membership();
+    const std::int64_t contributed = own.gradients;
     while (true) {
         if (membership.any_away()) co_await wait_for_detection(all, own, round);
-        const AttemptPtr attempt = membership.attempt(round);
+        const AttemptPtr attempt = membership.attempt(*all.lives.circle(own.rank), round);
         const InRound part(
             all.observer(), all.host(own.rank),
             {.name = name, .stream = attempt->stream, .members = attempt->group->members.size()});
@@ -71,12 +76,13 @@ Task<AttemptPtr> run_attempts(SharedState& all, const WorkerState& own, Stream r
             wait_for(std::move(broken), {"the end of an attempt"}));
         if (ended.index() == 1) continue;
         membership.conclude(round);
+        own.counted = std::max(own.counted, contributed);
         co_return attempt;
     }
 }
 
-Task<> surviving_exchange(SharedState& all, const WorkerState& own, Stream round,
-                          std::string_view name, CollectiveOfOwn messages) {
+Task<> surviving_exchange(SharedState& all, WorkerState& own, Stream round, std::string_view name,
+                          CollectiveOfOwn messages) {
     co_await run_attempts(
         all, own, round, name,
         [&messages](Attempt& /*attempt*/, const Rank& rank) { return messages(rank); });
@@ -84,8 +90,8 @@ Task<> surviving_exchange(SharedState& all, const WorkerState& own, Stream round
 
 // Not inlined: its frame would become part of a caller's, and frames above a kilobyte leave the
 // quick part of glibc's allocator.
-[[gnu::noinline]] Task<Vector> surviving_combine(SharedState& all, const WorkerState& own,
-                                                 Stream round, std::string_view name, Vector v,
+[[gnu::noinline]] Task<Vector> surviving_combine(SharedState& all, WorkerState& own, Stream round,
+                                                 std::string_view name, Vector v,
                                                  CollectiveOfOwn messages, Form form) {
     Messages with_value = [&](Attempt& attempt, const Rank& rank) {
         if (v.has_values()) attempt.round.enter(static_cast<std::size_t>(rank.place()), v);
@@ -97,7 +103,7 @@ Task<> surviving_exchange(SharedState& all, const WorkerState& own, Stream round
 }
 
 // Place 0 is that of the first worker that takes part in the attempt.
-Task<Vector> surviving_reduce_to_first(SharedState& all, const WorkerState& own, Stream round,
+Task<Vector> surviving_reduce_to_first(SharedState& all, WorkerState& own, Stream round,
                                        std::string_view name, Vector v, CollectiveOfOwn messages,
                                        Form form) {
     Messages with_value = [&](Attempt& attempt, const Rank& rank) {
@@ -149,35 +155,56 @@ Task<bool> received_before_death(const SharedState& all, int to, int from, Strea
     co_return first.index() == 0;
 }
 
-std::vector<int> listeners_in(const SharedState& all, const WorkerState& own, Stream round) {
-    std::vector<int> there = all.mixing_of(own)->listeners(own.rank);
+// Row i of W is that of the i-th member of the circle.
+struct Neighborhood {
+    const Mixing& mixing;
+    const std::vector<int>& members;
+    int place;
+
+    [[nodiscard]] const std::vector<MixingWeight>& row() const { return mixing.row(place); }
+    [[nodiscard]] int rank_of(int node) const { return members[static_cast<std::size_t>(node)]; }
+};
+
+Neighborhood neighborhood_of(const SharedState& all, const WorkerState& own, const Mixing& mixing) {
+    const std::vector<int>& members = all.lives.circle(own.rank)->members;
+    const bool is_everybody = all.lives.circle(own.rank) == all.groups.everybody();
+    const auto place =
+        is_everybody ? own.rank : std::ranges::find(members, own.rank) - members.begin();
+    return {mixing, members, static_cast<int>(place)};
+}
+
+std::vector<int> listeners_in(const SharedState& all, const Neighborhood& around, Stream round) {
+    std::vector<int> there = around.mixing.listeners(around.place);
+    for (int& node : there) node = around.rank_of(node);
     std::erase_if(there,
                   [&](int rank) { return !all.lives.membership()->takes_part(rank, round); });
     return there;
 }
 
 // Returns the neighbors whose vectors this worker waits for in a round.
-std::vector<int> senders_in(const SharedState& all, const WorkerState& own, const Mixing& mixing,
-                            Stream round) {
+std::vector<int> senders_in(const SharedState& all, const WorkerState& own,
+                            const Neighborhood& around, Stream round) {
     const Membership& membership = *all.lives.membership();
     std::vector<int> from;
-    for (const MixingWeight& w : mixing.row(own.rank))
-        if (w.node != own.rank && (membership.is_expected(w.node, round, all.simulation().now()) ||
-                                   membership.has_mail(round, w.node, own.rank)))
-            from.push_back(w.node);
+    for (const MixingWeight& w : around.row()) {
+        const int sender = around.rank_of(w.node);
+        if (sender != own.rank && (membership.is_expected(sender, round, all.simulation().now()) ||
+                                   membership.has_mail(round, sender, own.rank)))
+            from.push_back(sender);
+    }
     return from;
 }
 
 // Returns what this worker adds up for its row of W: what came from each neighbor, in the order of
 // the row. What has not come by now is discarded when it does.
 std::vector<std::optional<Vector>> take_mail(SharedState& all, const WorkerState& own,
-                                             const Mixing& mixing, Stream round,
+                                             const Neighborhood& around, Stream round,
                                              const std::vector<int>& from,
                                              const std::vector<bool>& there) {
-    std::vector<std::optional<Vector>> letters(mixing.row(own.rank).size());
+    std::vector<std::optional<Vector>> letters(around.row().size());
     std::size_t next = 0;  // in `from`, whose order is that of the row
     for (std::size_t i = 0; i < letters.size() && next < from.size(); ++i) {
-        const int sender = mixing.row(own.rank)[i].node;
+        const int sender = around.rank_of(around.row()[i].node);
         if (sender != from[next]) continue;
         std::optional<Vector> letter = all.lives.membership()->take_mail(round, sender, own.rank);
         if (there[next])
@@ -190,12 +217,12 @@ std::vector<std::optional<Vector>> take_mail(SharedState& all, const WorkerState
 }
 
 // The weights of missing neighbors fall to the worker itself.
-Vector weighted_sum(const Mixing& mixing, int rank, const Vector& v,
+Vector weighted_sum(const std::vector<MixingWeight>& row, const Vector& v,
                     const std::vector<std::optional<Vector>>& letters, NeighborWeights weights) {
     Vector sum = Vector::zero_like(v);
     double own = 0;
     for (std::size_t i = 0; i < letters.size(); ++i) {
-        const double weight = mixing.row(rank)[i].weight;
+        const double weight = row[i].weight;
         if (letters[i])
             sum += (weights == NeighborWeights::one ? 1 : weight) * *letters[i];
         else
@@ -208,9 +235,11 @@ Vector weighted_sum(const Mixing& mixing, int rank, const Vector& v,
 Task<Vector> surviving_neighbor_sum(SharedState& all, WorkerState& own, Stream round, Vector v,
                                     Bytes size, NeighborWeights weights) {
     const MixingPtr mixing = all.mixing_of(own);
-    const std::vector<int> to = listeners_in(all, own, round);
+    const Neighborhood around = neighborhood_of(all, own, *mixing);
+    const std::int64_t contributed = own.gradients;
+    const std::vector<int> to = listeners_in(all, around, round);
     for (const int listener : to) all.lives.membership()->put_mail(round, own.rank, listener, v);
-    const std::vector<int> from = senders_in(all, own, *mixing, round);
+    const std::vector<int> from = senders_in(all, own, around, round);
     std::vector<Task<bool>> come;
     come.reserve(from.size());
     for (const int sender : from)
@@ -219,11 +248,12 @@ Task<Vector> surviving_neighbor_sum(SharedState& all, WorkerState& own, Stream r
                         {.name = "exchange with neighbors", .stream = round});
     Pending<> sending = all.simulation().start(
         all.simulation().running_process(),
-        behind_start_up(all, own, all.workers,
+        behind_start_up(all, own, static_cast<int>(around.members.size()),
                         neighbor_exchange(all.network, own.rank, to, {}, round, size)));
     const std::vector<bool> there = co_await when_all(std::move(come));
     co_await std::move(sending);
-    co_return weighted_sum(*mixing, own.rank, v, take_mail(all, own, *mixing, round, from, there),
+    own.counted = std::max(own.counted, contributed);
+    co_return weighted_sum(around.row(), v, take_mail(all, own, around, round, from, there),
                            weights);
 }
 
@@ -231,12 +261,17 @@ Task<Vector> surviving_neighbor_sum(SharedState& all, WorkerState& own, Stream r
 
 Task<> SurvivingCollectives::exchange(WorkerState& own, const GroupPtr& group,
                                       std::string_view name, CollectiveOfOwn messages) {
+    if (all_.lives.is_inside_an_island(*group))
+        return inside_.exchange(own, group, name, std::move(messages));
     return surviving_exchange(all_, own, begin_round(all_, own, group), name, std::move(messages));
 }
 
 Task<Vector> SurvivingCollectives::combine(WorkerState& own, const GroupPtr& group,
                                            std::string_view name, Vector v,
                                            CollectiveOfOwn messages, Form form) {
+    if (all_.lives.is_inside_an_island(*group))
+        return inside_.combine(own, group, name, std::move(v), std::move(messages),
+                               std::move(form));
     return surviving_combine(all_, own, begin_round(all_, own, group), name, std::move(v),
                              std::move(messages), std::move(form));
 }
@@ -244,29 +279,40 @@ Task<Vector> SurvivingCollectives::combine(WorkerState& own, const GroupPtr& gro
 Task<Vector> SurvivingCollectives::reduce_to_first(WorkerState& own, const GroupPtr& group,
                                                    std::string_view name, Vector v,
                                                    CollectiveOfOwn messages, Form form) {
+    if (all_.lives.is_inside_an_island(*group))
+        return inside_.reduce_to_first(own, group, name, std::move(v), std::move(messages),
+                                       std::move(form));
     return surviving_reduce_to_first(all_, own, begin_round(all_, own, group), name, std::move(v),
                                      std::move(messages), std::move(form));
 }
 
 Task<Vector> SurvivingCollectives::mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
                                                  AllReducePlan how) {
+    if (all_.lives.is_inside_an_island(*group))
+        return inside_.mean_gradient(own, group, std::move(x), std::move(how));
     return surviving_mean_gradient(all_, own, group, std::move(x), how);
 }
 
 Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, const GroupPtr& group,
                                                SparseVector v, SparsePacking packing) {
+    if (all_.lives.is_inside_an_island(*group))
+        return inside_.sparse_mean(own, group, std::move(v), std::move(packing));
     return surviving_sparse_mean(all_, own, begin_round(all_, own, group), std::move(v),
                                  std::move(packing));
 }
 
 Task<Vector> SurvivingCollectives::neighbor_sum(WorkerState& own, const GroupPtr& group, Vector v,
                                                 Bytes size, NeighborWeights weights) {
+    if (all_.lives.is_inside_an_island(*group))
+        return inside_.neighbor_sum(own, group, std::move(v), size, weights);
     return surviving_neighbor_sum(all_, own, begin_round(all_, own, group), std::move(v), size,
                                   weights);
 }
 
 std::vector<int> SurvivingCollectives::listeners(const WorkerState& own) const {
-    return listeners_in(all_, own, own.next_round(*all_.groups.everybody()));
+    const MixingPtr mixing = all_.mixing_of(own);
+    return listeners_in(all_, neighborhood_of(all_, own, *mixing),
+                        own.next_round(*all_.lives.circle(own.rank)));
 }
 
 }  // namespace paceline

@@ -17,6 +17,7 @@
 
 #include "algorithms/lives/membership.hpp"
 #include "algorithms/runtime/collectives.hpp"
+#include "algorithms/runtime/plain_collectives.hpp"
 
 namespace paceline {
 
@@ -25,7 +26,7 @@ struct SharedState;
 class SurvivingCollectives final : public Collectives {
   public:
     /// Requires that `all` has a membership and outlives this object.
-    explicit SurvivingCollectives(SharedState& all) : all_(all) {}
+    explicit SurvivingCollectives(SharedState& all) : all_(all), inside_(all) {}
 
     /// These require that the group is that of all workers.
     Task<> exchange(WorkerState& own, const GroupPtr& group, std::string_view name,
@@ -44,6 +45,7 @@ class SurvivingCollectives final : public Collectives {
 
   private:
     SharedState& all_;
+    PlainCollectives inside_;  // among the devices of an island, which die together
 };
 
 }  // namespace paceline

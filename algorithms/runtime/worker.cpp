@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -106,6 +105,8 @@ bool Worker::begins_step() {
     }
     if (newest && own_.exchanges_to_come == 0) shared_.lives.admit(k, own_);
     own_.step = k;
+    own_.before_step = own_.gradients;
+    if (shared_.job.failures && shared_.job.failures->steps_count) own_.counted = own_.gradients;
     own_.schedule_step = shared_.steps.count_gradient(k);
     note_progress(shared_, own_);
     notify(shared_.observer().step_begins, shared_.host(own_.rank), k);
@@ -300,8 +301,10 @@ Task<> Worker::barrier() {
 
 std::vector<int> Worker::all_present() const {
     if (island_ == nullptr) return lives().all_present();
-    std::vector<int> islands(static_cast<std::size_t>(workers()));
-    std::iota(islands.begin(), islands.end(), 0);
+    std::vector<int> islands;
+    for (int number = 0; number < workers(); ++number)
+        if (lives().present((*island_->of_all)[static_cast<std::size_t>(number)].front()))
+            islands.push_back(number);
     return islands;
 }
 

@@ -183,7 +183,7 @@ class Worker {
     /// Returns the group of these ranks, numbers in everybody(), on a channel. All workers that
     /// name the same ranks in the same order, and the same channel, get the same group. Requires
     /// that the ranks are distinct and that this worker is one of them. A job whose nodes fail on
-    /// their own knows no group but everybody().
+    /// their own knows no group but everybody() and those within an island.
     [[nodiscard]] GroupPtr group(std::vector<int> ranks, int channel = 0);
     /// Returns the group of all workers, on channel 0; of an island, the devices of its
     /// lane, or null if it has none.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "algorithms/runtime/worker.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/concurrency.hpp"
 #include "sim/network/network_observer.hpp"
@@ -17,6 +18,10 @@ namespace {
 
 // Keeps the streams of returning nodes' model copies apart from all others.
 constexpr Stream copy_streams = Stream{1} << 61U;
+
+Task<> all_copies(std::vector<Task<>> tasks) {
+    co_await when_all(std::move(tasks));
+}
 
 Task<> copy_model(NetworkPart network, int from, int to, Bytes size) {
     const Stream stream = copy_streams | static_cast<Stream>(to);
@@ -31,10 +36,12 @@ WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerPr
       cluster_(cluster),
       failures_(*cluster.lives().failures()),
       program_(std::move(program)) {
-    nodes_.resize(static_cast<std::size_t>(cluster.workers()));
-    cluster_.lives().on_join = [this](int rank, int first) {
-        const bool fetches = failures_.return_from == ReturnFrom::joined_peer && rank != first;
-        spawn(rank, fetches ? std::optional(first) : std::nullopt);
+    const FailureDomains& domains = cluster.lives().domains();
+    nodes_.resize(static_cast<std::size_t>(domains.count()));
+    cluster_.lives().on_join = [this, &domains](int node, int first) {
+        const int from = domains.of(first);
+        const bool fetches = failures_.return_from == ReturnFrom::joined_peer && node != from;
+        spawn(node, fetches ? std::optional(from) : std::nullopt);
     };
     if (Membership* membership = cluster_.lives().membership())
         membership->on_stall = [this] { update_what_keeps_the_run_alive(); };
@@ -42,11 +49,12 @@ WorkerProcesses::WorkerProcesses(NetworkPart network, Cluster& cluster, WorkerPr
 
 void WorkerProcesses::begin() {
     spawn_servers();
-    for (int rank = 0; rank < cluster_.workers(); ++rank) plan_next_absence(rank);
+    const auto count = static_cast<int>(nodes_.size());
+    for (int node = 0; node < count; ++node) plan_next_absence(node);
     const bool whole = std::ranges::none_of(nodes_, is_missing);
     if (restarts_all() && !whole) return;
-    for (int rank = 0; rank < cluster_.workers(); ++rank)
-        if (!is_missing(nodes_[static_cast<std::size_t>(rank)])) spawn(rank);
+    for (int node = 0; node < count; ++node)
+        if (!is_missing(nodes_[static_cast<std::size_t>(node)])) spawn(node);
 }
 
 bool WorkerProcesses::is_missing(const Node& node) {
@@ -93,23 +101,23 @@ void WorkerProcesses::update_what_keeps_the_run_alive() {
 // too late for it are then needed after all. They come from an event, because the caller may be in
 // the middle of a change of the membership.
 void WorkerProcesses::call_spare_nodes() {
-    for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
-        if (nodes_[rank].stage != Stage::spare) continue;
-        nodes_[rank].stage = Stage::away;
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+        if (nodes_[node].stage != Stage::spare) continue;
+        nodes_[node].stage = Stage::away;
         simulation().after(
             Duration::zero(),
-            action<&WorkerProcesses::come_back>(*this, static_cast<std::uint32_t>(rank)),
+            action<&WorkerProcesses::come_back>(*this, static_cast<std::uint32_t>(node)),
             EventKind::standby);
     }
 }
 
 std::string WorkerProcesses::missing_nodes_text() const {
     std::string text;
-    for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
-        const Node& node = nodes_[rank];
+    for (std::size_t number = 0; number < nodes_.size(); ++number) {
+        const Node& node = nodes_[number];
         if (!is_missing(node)) continue;
         text += fmt::format("{}{} {} died at {:.6g} s{}", text.empty() ? "" : "; ", program_.name,
-                            rank, to_seconds(node.left.time_since_epoch()),
+                            number, to_seconds(node.left.time_since_epoch()),
                             is_lost(node) ? " and never returns" : "");
     }
     return text;
@@ -117,53 +125,103 @@ std::string WorkerProcesses::missing_nodes_text() const {
 
 // Absent nodes are charged for their time until the end, or until they begin again.
 void WorkerProcesses::count_absences() {
-    for (int rank = 0; std::cmp_less(rank, nodes_.size()); ++rank) count_absence(rank);
+    for (int node = 0; std::cmp_less(node, nodes_.size()); ++node) count_absence(node);
 }
 
 // A node that is ready but has not joined still counts as away. Under OnDeath::restart it waits for
 // the other dead nodes instead.
-void WorkerProcesses::count_absence(int rank) {
-    Node& node = nodes_[static_cast<std::size_t>(rank)];
+void WorkerProcesses::count_absence(int number) {
+    Node& node = nodes_[static_cast<std::size_t>(number)];
     if (node.process != nullptr) return;
     const WaitFor what =
         is_missing(node) || !restarts_all() ? WaitFor::own_return : WaitFor::the_dead;
-    notify(cluster_.observer().waited, network_.in_network(rank), what, node.idle_since,
-           simulation().now());
+    for (const int rank : workers_of(number))
+        notify(cluster_.observer().waited, network_.in_network(rank), what, node.idle_since,
+               simulation().now());
     node.idle_since = simulation().now();
 }
 
-void WorkerProcesses::end_process(Node& node) {
+void WorkerProcesses::end_process(int number) {
+    Node& node = nodes_[static_cast<std::size_t>(number)];
     if (node.process == nullptr) return;
     node.process.reset();
     node.idle_since = simulation().now();
-    notify(cluster_.observer().dies, network_.in_network(static_cast<int>(&node - nodes_.data())));
+    for (const int rank : workers_of(number))
+        notify(cluster_.observer().dies, network_.in_network(rank));
 }
 
-void WorkerProcesses::spawn(int rank, std::optional<int> fetches_from) {
-    Node& node = nodes_[static_cast<std::size_t>(rank)];
-    count_absence(rank);
+void WorkerProcesses::spawn(int number, std::optional<int> fetches_from) {
+    Node& node = nodes_[static_cast<std::size_t>(number)];
+    count_absence(number);
     node.stage = Stage::working;
     node.process = std::make_unique<Processes>(simulation());
-    node.process->spawn(fmt::format("{} {}", program_.name, rank),
-                        fetches_from ? run_with_a_fetched_model(rank, *fetches_from)
-                                     : program_.run(cluster_.worker(rank)));
+    const auto fetched = std::make_shared<Signal>();
+    for (const int rank : workers_of(number))
+        node.process->spawn(name_of_process(number, rank),
+                            work_of(number, rank, fetches_from, fetched));
 }
 
-// The worker has the model of `from` already; this is the time that it takes to arrive.
-Task<> WorkerProcesses::run_with_a_fetched_model(int rank, int from) {
+// The first worker of a node fetches the model for all of them.
+Task<> WorkerProcesses::work_of(int number, int rank, std::optional<int> fetches_from,
+                                std::shared_ptr<Signal> fetched) {
+    if (!fetches_from) return program_.run(cluster_.worker(rank));
+    if (rank == workers_of(number).front())
+        return fetch_and_run(number, *fetches_from, std::move(fetched));
+    return run_once_fetched(rank, std::move(fetched));
+}
+
+std::string WorkerProcesses::name_of_process(int number, int rank) const {
+    return workers_of(number).size() == 1 ? fmt::format("{} {}", program_.name, number)
+                                          : fmt::format("device {}", rank);
+}
+
+// The workers have the model of `from` already; this is the time that it takes to arrive.
+Task<> WorkerProcesses::fetch_and_run(int number, int from, std::shared_ptr<Signal> fetched) {
     const Time begin = simulation().now();
-    if (!co_await fetch_model(rank, from)) co_await copy_from_a_peer(rank);
+    if (!co_await fetch_model(number, from)) co_await copy_from_a_peer(number);
+    fetched->fire();
+    const int first = workers_of(number).front();
+    notify(cluster_.observer().waited, network_.in_network(first), WaitFor::own_return, begin,
+           simulation().now());
+    co_await program_.run(cluster_.worker(first));
+}
+
+Task<> WorkerProcesses::run_once_fetched(int rank, std::shared_ptr<Signal> fetched) {
+    const Time begin = simulation().now();
+    co_await wait_for(std::move(fetched), {"the model of its node"});
     notify(cluster_.observer().waited, network_.in_network(rank), WaitFor::own_return, begin,
            simulation().now());
     co_await program_.run(cluster_.worker(rank));
 }
 
 // Returns false if the node that sends its model dies before the last byte has arrived.
-Task<bool> WorkerProcesses::fetch_model(int rank, int from) {
-    const auto first = co_await first_of(
-        copy_model(network_, from, rank, cluster_.weight_of_a_model()),
-        wait_for(cluster_.lives().membership()->death(from), {"the death of a node"}));
+Task<bool> WorkerProcesses::fetch_model(int number, int from) {
+    const auto first =
+        co_await first_of(copy_models(number, from),
+                          wait_for(cluster_.lives().membership()->death(workers_of(from).front()),
+                                   {"the death of a node"}));
     co_return first.index() == 0;
+}
+
+Task<> WorkerProcesses::copy_models(int number, int from) {
+    const std::vector<int>& workers = workers_of(number);
+    const Bytes model = cluster_.weight_of_a_model();
+    if (workers.size() == 1)
+        return copy_model(network_, source_of(workers.front(), from), workers.front(), model);
+    std::vector<Task<>> copies;
+    for (std::size_t place = 0; place < workers.size(); ++place) {
+        const Bytes own = failures_.keep_shards ? chunk(model, static_cast<int>(workers.size()),
+                                                        static_cast<int>(place))
+                                                : model;
+        copies.push_back(
+            copy_model(network_, source_of(workers[place], from), workers[place], own));
+    }
+    return all_copies(std::move(copies));
+}
+
+// Returns the worker of a node that sends its model to `rank`.
+int WorkerProcesses::source_of(int rank, int node) const {
+    return cluster_.lives().domains().counterpart(rank, node);
 }
 
 void WorkerProcesses::spawn_servers() {
@@ -173,21 +231,22 @@ void WorkerProcesses::spawn_servers() {
                        program_.serve(cluster_.server(i)));
 }
 
-void WorkerProcesses::plan_next_absence(int rank) {
-    Node& node = nodes_[static_cast<std::size_t>(rank)];
-    node.absence = failures_.next_absence(rank, simulation().now());
+void WorkerProcesses::plan_next_absence(int number) {
+    Node& node = nodes_[static_cast<std::size_t>(number)];
+    node.absence = failures_.next_absence(number, simulation().now());
     if (!node.absence) return;
     const Time leaves = std::max(node.absence->leaves, simulation().now());
     if (leaves == never) return;
-    if (leaves == Time{}) return leave(rank);  // a late joiner
-    simulation().at(leaves, action<&WorkerProcesses::die>(*this, static_cast<std::uint32_t>(rank)),
+    if (leaves == Time{}) return leave(number);  // a late joiner
+    simulation().at(leaves,
+                    action<&WorkerProcesses::die>(*this, static_cast<std::uint32_t>(number)),
                     EventKind::daemon);
 }
 
-void WorkerProcesses::die(std::uint32_t rank) {
-    if (has_finished(nodes_[rank])) return;
+void WorkerProcesses::die(std::uint32_t number) {
+    if (has_finished(nodes_[number])) return;
     ++deaths_;
-    leave(static_cast<int>(rank));
+    leave(static_cast<int>(number));
     end_if_in_vain();
 }
 
@@ -209,75 +268,88 @@ void WorkerProcesses::end_if_in_vain() {
     simulation().stop();
 }
 
-void WorkerProcesses::leave(int rank) {
-    Node& node = nodes_[static_cast<std::size_t>(rank)];
-    count_absence(rank);  // no effect while it has a process
+void WorkerProcesses::leave(int number) {
+    Node& node = nodes_[static_cast<std::size_t>(number)];
+    count_absence(number);  // no effect while it has a process
     node.stage = Stage::away;
     node.left = simulation().now();
     if (node.absence->returns != never)
         simulation().at(
             std::max(node.absence->returns, simulation().now()),
-            action<&WorkerProcesses::come_back>(*this, static_cast<std::uint32_t>(rank)),
+            action<&WorkerProcesses::come_back>(*this, static_cast<std::uint32_t>(number)),
             EventKind::standby);
     if (restarts_all()) {
         restart_.reset();
-        for (Node& other : nodes_) {
+        for (int other = 0; std::cmp_less(other, nodes_.size()); ++other) {
             end_process(other);
-            if (!is_missing(other)) other.stage = Stage::ready;
+            Stage& stage = nodes_[static_cast<std::size_t>(other)].stage;
+            if (!is_missing(nodes_[static_cast<std::size_t>(other)])) stage = Stage::ready;
         }
     } else {
-        end_process(node);
-        cluster_.mark_away(rank);
+        end_process(number);
+        cluster_.mark_away(number);
     }
     update_what_keeps_the_run_alive();
 }
 
-void WorkerProcesses::come_back(std::uint32_t rank) {
-    Node& node = nodes_[rank];
-    if (restarts_all()) return be_ready(static_cast<int>(rank));
+void WorkerProcesses::come_back(std::uint32_t number) {
+    Node& node = nodes_[number];
+    if (restarts_all()) return be_ready(static_cast<int>(number));
     if (cluster_.steps().over() && !returns_are_awaited()) {
         node.stage = Stage::spare;
         return;
     }
-    network_.host_returns(static_cast<int>(rank));  // before a copy of a model is sent to it
+    for (const int rank : workers_of(static_cast<int>(number)))
+        network_.host_returns(rank);  // before a copy of a model is sent to it
     node.stage = Stage::recovering;
     node.recovery.emplace(simulation().start(
-        make_process(fmt::format("return of {} {}", program_.name, rank), EventKind::standby),
-        recover(static_cast<int>(rank))));
+        make_process(fmt::format("return of {} {}", program_.name, number), EventKind::standby),
+        recover(static_cast<int>(number))));
 }
 
-Task<> WorkerProcesses::recover(int rank) {
-    Worker& worker = cluster_.worker(rank);
+Task<> WorkerProcesses::recover(int number) {
     if (failures_.return_from == ReturnFrom::checkpoint) {
         co_await simulation().sleep(failures_.checkpoints->read);
-        worker.model() = cluster_.lives().checkpoint().models[static_cast<std::size_t>(rank)];
+        const std::vector<Vector>& models = cluster_.lives().checkpoint().models;
+        for (const int rank : workers_of(number))
+            cluster_.worker(rank).model() =
+                models[static_cast<std::size_t>(model_holder(number, rank))];
     }
-    if (failures_.return_from == ReturnFrom::peer) co_await copy_from_a_peer(rank);
-    be_ready(rank);
+    if (failures_.return_from == ReturnFrom::peer) co_await copy_from_a_peer(number);
+    be_ready(number);
 }
 
-// Copies the model of the next node that is present. If that node dies during the copy, takes
+// The devices of an island have one model, that of the first.
+int WorkerProcesses::model_holder(int number, int rank) const {
+    return failures_.are_islands ? workers_of(number).front() : rank;
+}
+
+// Copies the models of the next node that is present. If that node dies during the copy, takes
 // another. Copies nothing if no other node is present.
-Task<> WorkerProcesses::copy_from_a_peer(int rank) {
-    Membership& membership = *cluster_.lives().membership();
-    const auto is_peer = [&](int other) { return other != rank && membership.present(other); };
-    const auto others = std::views::iota(0, cluster_.workers());
-    while (std::ranges::any_of(others, is_peer)) {
-        int peer = (rank + 1) % cluster_.workers();
-        while (!is_peer(peer)) peer = (peer + 1) % cluster_.workers();
-        if (!co_await fetch_model(rank, peer)) continue;
-        cluster_.worker(rank).model() = cluster_.worker(peer).model();
+Task<> WorkerProcesses::copy_from_a_peer(int number) {
+    const Membership& membership = *cluster_.lives().membership();
+    const auto nodes = static_cast<int>(nodes_.size());
+    const auto is_peer = [&](int other) {
+        return other != number && membership.present(workers_of(other).front());
+    };
+    while (std::ranges::any_of(std::views::iota(0, nodes), is_peer)) {
+        int peer = (number + 1) % nodes;
+        while (!is_peer(peer)) peer = (peer + 1) % nodes;
+        if (!co_await fetch_model(number, peer)) continue;
+        for (const int rank : workers_of(number))
+            cluster_.worker(rank).model() =
+                cluster_.worker(model_holder(peer, source_of(rank, peer))).model();
         co_return;
     }
 }
 
-void WorkerProcesses::be_ready(int rank) {
-    Node& node = nodes_[static_cast<std::size_t>(rank)];
-    count_absence(rank);
+void WorkerProcesses::be_ready(int number) {
+    Node& node = nodes_[static_cast<std::size_t>(number)];
+    count_absence(number);
     node.stage = Stage::ready;
-    plan_next_absence(rank);
+    plan_next_absence(number);
     if (!restarts_all()) {
-        cluster_.lives().come_back(rank);
+        cluster_.lives().come_back(number);
     } else if (std::ranges::none_of(nodes_, is_missing)) {
         restart_.emplace(
             simulation().start(make_process("restart", EventKind::standby), begin_again()));
@@ -294,7 +366,7 @@ Task<> WorkerProcesses::begin_again() {
     ++restarts_;
     cluster_.roll_back();
     spawn_servers();
-    for (int rank = 0; rank < cluster_.workers(); ++rank) spawn(rank);
+    for (int node = 0; std::cmp_less(node, nodes_.size()); ++node) spawn(node);
     update_what_keeps_the_run_alive();
 }
 

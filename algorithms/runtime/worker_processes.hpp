@@ -1,7 +1,8 @@
 // The worker processes of a job whose nodes fail: deaths, returns and restarts.
 //
-// When a node leaves, its process is destroyed at its current suspension point. The node returns as
-// Failures says, and its algorithm starts anew at the step that the node joins in. Under
+// A node is a domain (failure_domains.hpp): one worker, or all those of a machine or an island. When
+// it leaves, the processes of its workers are destroyed at their current suspension points. The node
+// returns as Failures says, and its algorithm starts anew at the step that the node joins in. Under
 // OnDeath::restart one death destroys all processes; once no node is missing, all start at the step
 // of the last checkpoint.
 //
@@ -32,6 +33,7 @@
 #include "algorithms/lives/failures.hpp"
 #include "algorithms/runtime/cluster.hpp"
 #include "sim/engine/processes.hpp"
+#include "sim/engine/signal.hpp"
 #include "sim/engine/simulation.hpp"
 #include "sim/network/network_part.hpp"
 
@@ -41,7 +43,7 @@ struct WorkerProgram {
     std::function<Task<>(Worker&)> run;
     std::function<Task<>(Worker&)> serve{};  // runs on each server
     int servers = 0;
-    std::string name = "node";  // prefix of process names
+    std::string name = "node";  // of a domain
 };
 
 class WorkerProcesses {
@@ -77,7 +79,7 @@ class WorkerProcesses {
     };
     struct Node {
         Stage stage = Stage::working;
-        std::unique_ptr<Processes> process;  // while it works
+        std::unique_ptr<Processes> process;  // those of its workers, while it works
         std::optional<Pending<>> recovery;   // the last one, in progress while recovering
         std::optional<Absence> absence;      // the next one, or the one in progress
         Time left{};                         // when it last left, if it ever has
@@ -92,27 +94,37 @@ class WorkerProcesses {
     [[nodiscard]] bool returns_are_awaited() const;
     void update_what_keeps_the_run_alive();
     void call_spare_nodes();
-    void spawn(int rank, std::optional<int> fetches_from = {});
-    Task<> run_with_a_fetched_model(int rank, int from);
-    Task<bool> fetch_model(int rank, int from);
+    [[nodiscard]] const std::vector<int>& workers_of(int number) const {
+        return cluster_.lives().domains().members(number);
+    }
+    [[nodiscard]] std::string name_of_process(int number, int rank) const;
+    [[nodiscard]] int source_of(int rank, int node) const;
+    [[nodiscard]] int model_holder(int number, int rank) const;
+    void spawn(int number, std::optional<int> fetches_from = {});
+    Task<> work_of(int number, int rank, std::optional<int> fetches_from,
+                   std::shared_ptr<Signal> fetched);
+    Task<> fetch_and_run(int number, int from, std::shared_ptr<Signal> fetched);
+    Task<> run_once_fetched(int rank, std::shared_ptr<Signal> fetched);
+    Task<bool> fetch_model(int number, int from);
+    Task<> copy_models(int number, int from);
     void spawn_servers();
-    void plan_next_absence(int rank);
-    void die(std::uint32_t rank);
+    void plan_next_absence(int number);
+    void die(std::uint32_t number);
     void end_if_in_vain();
-    void leave(int rank);
-    void end_process(Node& node);
-    void count_absence(int rank);
-    void come_back(std::uint32_t rank);
-    Task<> recover(int rank);
-    Task<> copy_from_a_peer(int rank);
-    void be_ready(int rank);
+    void leave(int number);
+    void end_process(int number);
+    void count_absence(int number);
+    void come_back(std::uint32_t number);
+    Task<> recover(int number);
+    Task<> copy_from_a_peer(int number);
+    void be_ready(int number);
     Task<> begin_again();
 
     NetworkPart network_;
     Cluster& cluster_;
     Failures failures_;
     WorkerProgram program_;
-    std::vector<Node> nodes_;
+    std::vector<Node> nodes_;  // by domain
     std::int64_t deaths_ = 0;
     std::int64_t restarts_ = 0;
     std::int64_t furthest_ = 0;        // step that was reached for good

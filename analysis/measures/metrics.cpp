@@ -164,7 +164,10 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
     return m;
 }
 
-void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesses& processes) {
+void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesses& processes,
+                  const RunFacts& facts) {
+    double samples = 0;
+    double samples_that_count = 0;
     double computed = 0;
     double undone = 0;
     double away_s = 0;
@@ -173,12 +176,17 @@ void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesse
         const WorkerState& worker = cluster.state(rank);
         computed += static_cast<double>(worker.gradients + worker.undone);
         undone += static_cast<double>(worker.undone);
+        const auto all = static_cast<double>(worker.gradients + worker.undone);
+        samples += facts.batch_of(rank) * all;
+        samples_that_count +=
+            facts.batch_of(rank) * (all - static_cast<double>(worker.undone + worker.lost));
         away_s += to_seconds(cluster.time_use(rank).away());
         writing_s += to_seconds(cluster.time_use(rank).writing());
     }
     const double nodes_s = cluster.workers() * metrics.sim_time_s;
     metrics.deaths = static_cast<double>(processes.deaths());
     if (computed > 0) metrics.undone_share = undone / computed;
+    if (samples > 0) metrics.goodput = samples_that_count / samples;
     if (nodes_s > 0) {
         metrics.away_share = away_s / nodes_s;
         metrics.checkpoint_share = writing_s / nodes_s;

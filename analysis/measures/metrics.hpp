@@ -97,6 +97,7 @@ struct Metrics {
     std::optional<double> away_share;        // share of the nodes' time that they were away
     std::optional<double> checkpoint_share;  // share of the nodes' time spent writing checkpoints
     std::optional<double> undone_share;      // share of the computed gradients undone by a restart
+    std::optional<double> goodput;           // samples that count / samples computed
     std::optional<double> total_sent_gb;     // by all workers, in the whole run; 1e9 bytes
     std::optional<double> total_received_gb;
     std::optional<double> cost;               // of these bytes, if a price is known
@@ -188,7 +189,8 @@ Metrics measure(const Simulation& simulation, NetworkPart network, const Cluster
                 const std::optional<Tally>& rated);
 
 /// Adds the cost of failures. If failures ended the run, names the missing nodes.
-void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesses& processes);
+void add_failures(Metrics& metrics, const Cluster& cluster, const WorkerProcesses& processes,
+                  const RunFacts& facts = {});
 
 /// Adds what a training run has learned. Requires that the log is finished.
 void add_learning(Metrics& metrics, TrainingLog& log);

@@ -53,6 +53,7 @@ COLUMN_LABELS = {
     "energy_kwh": "energy (kWh)",
     "energy_to_target_kwh": "energy to the target (kWh)",
     "device_hours": "time of devices (hours)",
+    "goodput": "goodput (share of samples)",
     "memory_share": "memory (share of the device's)",
     "bytes_sent_per_node_per_step": "sent per node and step (bytes)",
     "bytes_received_per_node_per_step": "received per node and step (bytes)",

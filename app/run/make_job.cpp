@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/run/step_costs.hpp"
+#include "sim/engine/levels.hpp"
 
 namespace paceline {
 
@@ -34,6 +35,12 @@ std::vector<double> weights_of(const Scenario& scenario) {
     return weights;
 }
 
+// Returns the devices of each machine.
+std::vector<std::vector<int>> machines_of(const Scenario& scenario) {
+    const ClusterChoice& cluster = scenario.cluster;
+    return groups_of_devices(*cluster.levels().find(machine_level), cluster.sizes, cluster.workers);
+}
+
 }  // namespace
 
 Job make_job(const Scenario& scenario) {
@@ -55,7 +62,7 @@ Job make_job(const Scenario& scenario) {
     if (scenario.algorithm.mixing.make) job.mixing = scenario.algorithm.mixing.make(scenario.seed);
     if (const auto& failures = scenario.cluster.failures)
         job.failures =
-            make_failures(*failures, scenario.algorithm, scenario.cluster.workers, scenario.seed);
+            make_failures(*failures, scenario.algorithm, machines_of(scenario), scenario.seed);
     job.takes_step = [steps](std::int64_t k) { return k < steps; };
     return job;
 }

@@ -115,6 +115,7 @@ constexpr auto result_columns = std::to_array<Column>({
     {"energy_kwh", [](const Metrics& m) { return m.energy_kwh; }, true},
     {"cost_to_target", [](const Metrics& m) { return m.cost_to_target; }, true},
     {"energy_to_target_kwh", [](const Metrics& m) { return m.energy_to_target_kwh; }, true},
+    {"goodput", [](const Metrics& m) { return m.goodput; }, true},
 });
 
 std::optional<double> value_in(std::span<const Column> columns, std::string_view name,

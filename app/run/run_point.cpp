@@ -146,7 +146,10 @@ Ended run_to_its_end(Simulation& simulation, Network& network, Time limit) {
 }
 
 WorkerProgram program_of(const Scenario& scenario) {
-    return {scenario.algorithm.run, scenario.algorithm.serve, scenario.algorithm.server_nodes};
+    const bool islands_die = !scenario.algorithm.islands.empty() &&
+                             scenario.cluster.failures->on_death != OnDeath::restart;
+    return {scenario.algorithm.run, scenario.algorithm.serve, scenario.algorithm.server_nodes,
+            islands_die ? "island" : "node"};
 }
 
 void spawn_all(const Scenario& scenario, Cluster& cluster, Processes& processes) {
@@ -226,7 +229,7 @@ Metrics run_main(const Scenario& scenario, Progress* progress, SpinLimit spin,
         metrics.outcome = "diverged";
         metrics.outcome_details = ended.divergence;
     }
-    if (worker_processes) add_failures(metrics, cluster, *worker_processes);
+    if (worker_processes) add_failures(metrics, cluster, *worker_processes, facts_of(scenario));
     if (log) {
         // What was stopped from outside is not judged: where it stopped is nobody's result.
         const bool has_ended = metrics.outcome != "stopped" || log->has_ended_the_run();

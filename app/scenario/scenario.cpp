@@ -440,7 +440,7 @@ Scenario read_merged(const Json& resolved, const std::string& file, const Source
     check_host_work(algorithm, scenario.cluster.library, scenario.algorithm);
     if (scenario.cluster.failures)
         check_failures(*cluster.optional("failures"), *scenario.cluster.failures,
-                       scenario.algorithm);
+                       scenario.algorithm, scenario.cluster.devices_per_node);
     if (scenario.training && !scenario.algorithm.trains)
         algorithm.refuse("trains nothing, and the workload has a \"model\"; give it a \"profile\"");
     check_left_out(algorithm, *scenario.workload.layout,

@@ -31,7 +31,7 @@ void visit_metrics(Fields& fields, Visit visit) {
            consensus_distance, relative_error, density, union_density, time_to_target_s,
            speedup_to_target, decode_failures, waiting_stragglers, waiting_network, waiting_dead,
            staleness, participation, rounds, bytes_sent_per_client, bytes_received_per_client,
-           deaths, away, checkpoint, undone, total_sent_gb, total_received_gb, cost,
+           deaths, away, checkpoint, undone, goodput, total_sent_gb, total_received_gb, cost,
            sent_gb_to_target, memory_gb, algbw, busbw, slowdown, spread, activations_gb,
            memory_share, tokens_per_s, mfu, parameters, flops_per_sample, device_hours, energy_kwh,
            cost_to_target, energy_to_target_kwh, interval, timeline, job, other_jobs, events] =
@@ -79,6 +79,7 @@ void visit_metrics(Fields& fields, Visit visit) {
     visit("away_share", away);
     visit("checkpoint_share", checkpoint);
     visit("undone_share", undone);
+    visit("goodput", goodput);
     visit("total_sent_gb", total_sent_gb);
     visit("total_received_gb", total_received_gb);
     visit("cost", cost);

@@ -30,7 +30,8 @@ class FailingScenario {
     FailingScenario(std::uint64_t seed, Emphasis emphasis)
         : seed_(seed),
           of_network_(emphasis == Emphasis::network),
-          dice_(RandomStreams(seed).stream("failing scenario")) {}
+          dice_(RandomStreams(seed).stream("failing scenario")),
+          machines_(RandomStreams(seed).stream("failing machines")) {}
 
     Json make();
 
@@ -45,6 +46,10 @@ class FailingScenario {
     // --- parts ---
 
     void choose_algorithm();
+    void choose_machines(Json& cluster);
+    [[nodiscard]] const char* key_of_time() const {
+        return per_node_ > 1 ? "gradient_time" : "step_time";
+    }
     Json subset();
     Json fabric();
     [[nodiscard]] Json algorithm(std::string_view kind, int nodes, bool trains) const;
@@ -63,8 +68,10 @@ class FailingScenario {
     std::uint64_t seed_;
     bool of_network_;
     Dice dice_;
+    Dice machines_;  // so that what else is drawn does not depend on them
     std::string fabric_ = "star";
     int nodes_ = 2;
+    int per_node_ = 1;
     int step_us_ = 1000;
     int steps_ = 100;  // that the run takes if nothing disturbs it
     bool trains_ = false;
@@ -83,6 +90,15 @@ void FailingScenario::choose_algorithm() {
     const AlgorithmTraits& traits = std::ranges::find(table, kind_, &AlgorithmEntry::name)->traits;
     then_ = traits.when_nodes_die;
     trains_ = traits.trains && dice_.chance(0.25);
+}
+
+// Machines of several devices, which some methods train as islands.
+void FailingScenario::choose_machines(Json& cluster) {
+    if (!machines_.chance(0.25)) return;
+    per_node_ = machines_.whole(2, 3);
+    cluster["devices_per_node"] = per_node_;
+    cluster["bus"] = Json{{"kind", machines_.pick(Names{"switched", "direct"})},
+                          {"link", Json{{"bandwidth", "10Gbps"}, {"latency", "1us"}}}};
 }
 
 Json FailingScenario::subset() {
@@ -186,7 +202,7 @@ Json FailingScenario::other_job() {
     return Json{{"label", "beside"},
                 {"nodes", where},
                 {"workload", Json{{"gradient", dice_.pick(Names{"1kB", "100kB"})},
-                                  {"step_time", some_steps(0.5, 3)},
+                                  {key_of_time(), some_steps(0.5, 3)},
                                   {"batch", 2},
                                   {"dataset_samples", 60}}},
                 {"algorithm", algorithm(kind, static_cast<int>(where.size()), false)}};
@@ -195,6 +211,7 @@ Json FailingScenario::other_job() {
 Json FailingScenario::algorithm(std::string_view kind, int nodes, bool trains) const {
     return random_algorithm({.kind = kind,
                              .nodes = nodes,
+                             .devices_per_node = per_node_,
                              .trains = trains,
                              .fabric = fabric_,
                              .emphasis = of_network_ ? Emphasis::network : Emphasis::everything},
@@ -285,7 +302,7 @@ Json FailingScenario::failures() {
 
 void FailingScenario::add_workload(Json& scenario) {
     Json& workload = scenario["workload"];
-    workload = Json{{"batch", 2}, {"step_time", steps(1)}};
+    workload = Json{{"batch", 2}, {key_of_time(), steps(1)}};
     if (dice_.chance(0.2)) workload["update_time"] = steps(0.1);
     if (!trains_) {
         workload["gradient"] = dice_.pick(Names{"4B", "1kB", "30kB", "125kB", "400kB"});
@@ -311,11 +328,14 @@ Json FailingScenario::make() {
     Json made{{"seed", dice_.whole(1, 1000)}};
     Json& cluster = made["cluster"];
     cluster = Json{{"nodes", nodes_}, {"fabric", fabric()}};
+    choose_machines(cluster);
     if (dice_.chance(of_network_ ? 0.05 : 0.3)) cluster["transport"] = transport();
     add_speeds(cluster);
     cluster["failures"] = failures();
-    if (dice_.chance(of_network_ ? 0.15 : 0.35) && has_access_links(fabric_))
-        cluster["access"] = access();
+    if (dice_.chance(of_network_ ? 0.15 : 0.35) && has_access_links(fabric_)) {
+        Json changes = access();
+        if (per_node_ == 1) cluster["access"] = std::move(changes);
+    }
     if (dice_.chance(of_network_ ? 0.08 : 0.2)) cluster["background"] = background();
     add_workload(made);
     made["algorithm"] = algorithm(kind_, nodes_, trains_);

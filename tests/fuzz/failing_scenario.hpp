@@ -1,6 +1,6 @@
 // Random scenarios whose nodes fail: small, valid, and long enough for tens of deaths.
 //
-// Two to eight nodes take steps of about a millisecond. Nodes die in bursts, in the first and the
+// Two to eight nodes, of a device or a few, take steps of about a millisecond. Nodes die in bursts, in the first and the
 // last steps, while they return and while they wait to join; some join late, some never return.
 // Often links change or go down, other traffic and other jobs run beside, and nodes differ in
 // speed. The algorithm is any that accepts what is chosen, asynchronous ones most often; a few

@@ -47,6 +47,7 @@ TEST_CASE("failing scenarios: a thousand have every algorithm and every reaction
     for (const char* value :
          {"go-on", "stall", "restart", "own", "peer", "joined-peer", "checkpoint"})
         missing.emplace(value);
+    int islands = 0;
     for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
         const Json scenario = failing_scenario(seed);
         const Json& failures = scenario.at("cluster").at("failures");
@@ -55,9 +56,11 @@ TEST_CASE("failing scenarios: a thousand have every algorithm and every reaction
         missing.erase(today.algorithm->at("kind").get<std::string>());
         missing.erase(failures.at("on_death").get<std::string>());
         missing.erase(failures.value("return_from", ""));
+        islands += today.algorithm->contains("islands") ? 1 : 0;
     }
 
     CHECK(missing == std::set<std::string>{});
+    CHECK(islands > 20);
 }
 
 // `make fuzz` judges two thousand of them, each with longer runs.
@@ -65,6 +68,7 @@ TEST_CASE("failing scenarios: 200 of them end, account for all time, and hold li
     const TemporaryFolder folder;
     write_companions(folder.path());
     int ran = 0;
+    int islands = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         CAPTURE(seed);
         const std::string scenario = failing_scenario(seed).dump(1);
@@ -77,7 +81,9 @@ TEST_CASE("failing scenarios: 200 of them end, account for all time, and hold li
         CAPTURE(judgement.message);
         CHECK(judgement.fault == "");
         ran += judgement.fate == Fate::ran ? 1 : 0;
+        islands += judgement.fate == Fate::ran && scenario.find("\"islands\"") != scenario.npos;
     }
+    CHECK(islands > 5);
     CHECK(ran > 100);  // others draw an exchange that survivors cannot run again
 }
 

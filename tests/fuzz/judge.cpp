@@ -140,6 +140,7 @@ std::string fault_of_shares(const Metrics& m) {
         {"away_share", m.away_share},
         {"checkpoint_share", m.checkpoint_share},
         {"undone_share", m.undone_share},
+        {"goodput", m.goodput},
         {"participation", m.participation},
         {"density", m.density},
         {"union_density", m.union_density},

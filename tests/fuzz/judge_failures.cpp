@@ -112,6 +112,7 @@ Ran run(const Study& study, const Scenario& scenario, double most_seconds) {
 
 struct Facts {
     int nodes = 0;
+    int workers = 0;
     int lost = 0;  // nodes that leave for good
     bool restarts = false;
     bool stalls = false;
@@ -124,6 +125,7 @@ Facts facts_of(const Json& scenario) {
     const Json& cluster = scenario.at("cluster");
     const Json& failures = cluster.at("failures");
     facts.nodes = cluster.at("nodes").get<int>();
+    facts.workers = facts.nodes * cluster.value("devices_per_node", 1);
     for (const Json& absence : failures.value("schedule", Json::array()))
         facts.lost += absence.contains("for") ? 0 : 1;
     facts.restarts = failures.value("on_death", "go-on") == "restart";
@@ -149,12 +151,12 @@ std::string fault_of_end(const Facts& facts, const Metrics& metrics) {
 }
 
 std::string fault_of_memory(const Facts& facts, const Ran& ran) {
-    const auto n = static_cast<std::size_t>(facts.nodes) + 2;
+    const auto n = static_cast<std::size_t>(facts.workers) + 2;
     for (const Count& count : ran.held) {
         const std::size_t most = 8 * n * n + 64;
         if (count.number > most)
-            return fmt::format("{} nodes hold {} {} at {} s", facts.nodes, count.number, count.name,
-                               ran.metrics.sim_time_s);
+            return fmt::format("{} workers hold {} {} at {} s", facts.workers, count.number,
+                               count.name, ran.metrics.sim_time_s);
     }
     return {};
 }
@@ -187,7 +189,7 @@ std::string fault_of_longer_runs(const Study& study, const Facts& facts, Scenari
     const Ran all = run(study, scenario, most_seconds);
     if (std::string fault = fault_of(facts, scenario, all); !fault.empty())
         return "the whole time: " + fault;
-    const auto n = static_cast<double>(facts.nodes);
+    const auto n = static_cast<double>(facts.workers);
     const double usual = static_cast<double>(first.metrics.events) + 1000 * n * n;
     if (static_cast<double>(all.metrics.events) > 16 * usual)
         return fmt::format("{} events in a quarter of the time, {} in all", first.metrics.events,

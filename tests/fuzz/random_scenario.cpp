@@ -412,7 +412,6 @@ bool Generator::allowed(const std::string& place, const std::string& key) const 
     if (place == "cluster") {
         if (key == "bus") return per_node_ > 1;
         if (key == "nics") return per_node_ > 1 && fabric_kind_ == "star";
-        if (key == "failures") return per_node_ == 1;
         if (key == "access") return per_node_ == 1 && has_access_links(fabric_kind_);
         if (key == "placement") return !placement_.is_null();
         if (key == "background") return fabric_nodes_ > 1;
@@ -1460,7 +1459,9 @@ Json Generator::fabric_of(int nodes) {
 }
 
 Json Generator::algorithm_of(const RandomAlgorithm& what) {
-    nodes_ = workers_ = fabric_nodes_ = what.nodes;
+    nodes_ = fabric_nodes_ = what.nodes;
+    per_node_ = what.devices_per_node;
+    workers_ = nodes_ * per_node_;
     fabric_kind_ = what.fabric;
     trains_ = what.trains;
     algorithm_kind_ = what.kind;

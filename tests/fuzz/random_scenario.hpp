@@ -37,7 +37,8 @@ bool has_access_links(std::string_view fabric);
 /// What the options of a random algorithm depend on.
 struct RandomAlgorithm {
     std::string_view kind;
-    int nodes = 1;  // one worker each
+    int nodes = 1;
+    int devices_per_node = 1;  // which may be islands
     bool trains = false;
     std::string_view fabric = "star";
     Emphasis emphasis = Emphasis::everything;

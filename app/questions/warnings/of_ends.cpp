@@ -67,7 +67,7 @@ struct Need {
 std::optional<Need> need_of(const Scenario& scenario, const FailureChoice& failures) {
     const double step_s = least_step_s(scenario, 1);
     const double failing = failures.nodes ? static_cast<double>(failures.nodes->size())
-                                          : static_cast<double>(scenario.cluster.workers);
+                                          : static_cast<double>(scenario.cluster.nodes);
     const double detection_s = to_seconds(failures.detection);
     if (failures.on_death == OnDeath::restart) {
         double rest_s = std::numeric_limits<double>::infinity();

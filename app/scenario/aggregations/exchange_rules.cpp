@@ -325,8 +325,6 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(one_bit), Features(survivors_go_on),
      "the errors of an owner are lost when it dies; set \"on_death\" to \"restart\""},
     {machines, Features(survivors_go_on), everybody_reruns},
-    {islands, Features(survivors_go_on),
-     "an island does not go on without one of its devices; set \"on_death\" to \"restart\""},
     {Features(several_streams, priority, into_forward), Features(survivors_go_on),
      everybody_reruns},
 });

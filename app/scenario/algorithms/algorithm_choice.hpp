@@ -70,8 +70,10 @@ struct AlgorithmChoice : AlgorithmTraits {
     bool goes_around = false;         // vectors pass from each machine to the next, in a ring
     bool names_hierarchy = false;     // its all-reduce is "hierarchical"
     bool could_have_leaders = false;  // that exchange is flat, and could go by machine
-    MixingChoice mixing;              // set by decentralized algorithms
-    int server_nodes = 0;             // nodes it needs besides the workers'
+    std::vector<std::vector<int>> islands{};  // the devices of each; empty: none
+    bool islands_keep_shards = false;         // their devices keep the model in shards
+    MixingChoice mixing;                      // set by decentralized algorithms
+    int server_nodes = 0;                     // nodes it needs besides the workers'
     bool has_rings_of_cards = false;  // its collectives have a ring for each card of a machine
     int sends_at_once = 0;            // messages that a worker sends at once, beyond one
     bool is_replicated = false;       // its options make the model equal on all workers

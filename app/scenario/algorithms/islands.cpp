@@ -325,7 +325,9 @@ void put_on_islands(const IslandsChoice& islands, AlgorithmChoice& choice) {
         choice.serve = [options, serve = choice.serve](Worker& server) {
             return serve_islands(server, options, serve);
         };
-    choice.when_nodes_die = WhenNodesDie::cannot_go_on;
+    if (islands.led) choice.when_nodes_die = WhenNodesDie::cannot_go_on;
+    choice.islands = islands.options.members;
+    choice.islands_keep_shards = lanes_in_forms(islands) == IslandLanes::kept;
     count_messages(islands, choice);
     count_contribution(islands, choice);
     choice.model_step = step_form(islands, choice);

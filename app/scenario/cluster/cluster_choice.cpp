@@ -201,11 +201,8 @@ ClusterChoice read_cluster(const Place& place, std::uint64_t seed) {
     if (const auto p = read.optional("stragglers"))
         cluster.stragglers = read_stragglers(*p, cluster.nodes);
     if (const auto p = read.optional("compute_jitter")) cluster.compute_jitter = read_jitter(*p);
-    if (const auto p = read.optional("failures")) {
-        if (cluster.devices_per_node > 1)
-            p->refuse("is for machines of one device; \"devices_per_node\" is more");
+    if (const auto p = read.optional("failures"))
         cluster.failures = read_failures(*p, {cluster.nodes, seed}, cluster.drawn);
-    }
     if (const auto p = read.optional("access")) cluster.access = read_own_links(*p, seed, cluster);
     return cluster;
 }

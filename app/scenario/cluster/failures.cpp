@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "app/json/number_table.hpp"
 #include "app/scenario/nodes/node_list.hpp"
+#include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/engine/random.hpp"
 #include "sim/numeric/draws.hpp"
 
@@ -204,8 +206,22 @@ FailureChoice read_failures(const Place& place, NodeDraw draw, std::vector<Drawn
     return choice;
 }
 
+namespace {
+
+// Returns whether an all-reduce has messages on streams of their own for each card or stage, or an
+// order of all workers, none of which an exchange without some of them has.
+bool goes_by_machine(const AllReducePlan& plan) {
+    const bool in_switches = plan.method == AllReduce::in_switch ||
+                             plan.method == AllReduce::in_switches ||
+                             (plan.method == AllReduce::nccl &&
+                              (plan.library.has_switch_sums || plan.library.has_collnet));
+    return in_switches || plan.cards > 1 || plan.method == AllReduce::hierarchical;
+}
+
+}  // namespace
+
 void check_failures(const Place& place, const FailureChoice& failures,
-                    const AlgorithmChoice& algorithm) {
+                    const AlgorithmChoice& algorithm, int devices_per_node) {
     if (failures.on_death == OnDeath::restart) return;
     const WhenNodesDie then = algorithm.when_nodes_die;
     if (then == WhenNodesDie::cannot_go_on)
@@ -217,6 +233,12 @@ void check_failures(const Place& place, const FailureChoice& failures,
                                  algorithm.why_survivors_cannot_go_on));
     const bool has_rounds =
         then == WhenNodesDie::reruns_replicas || then == WhenNodesDie::reruns_models;
+    if (devices_per_node > 1 && algorithm.islands.empty() && algorithm.all_reduce &&
+        goes_by_machine(*algorithm.all_reduce))
+        place.refuse(
+            "survivors rerun all-reduces of their devices one by one, and this one goes by machine "
+            "(a hierarchy, rings of cards, or sums in switches): choose another, such as \"ring\", "
+            "or set \"on_death\" to \"restart\"");
     if (failures.on_death == OnDeath::stall && !has_rounds)
         place.refuse("nobody stalls in this algorithm; set \"on_death\" to \"go-on\"");
     const ReturnFrom from = failures.return_from.value_or(ReturnFrom::peer);
@@ -294,17 +316,101 @@ NextAbsence absences_of(const FailureChoice& choice, int nodes, std::uint64_t se
     return drawn;
 }
 
+// Absences of one of many nodes that overlap are put together up to this number, so that a group
+// whose nodes are hardly ever all present has a next absence. What is left begins at its end.
+constexpr int most_overlaps = 1000;
+
+struct OfGroups {
+    NextAbsence of_node;
+    std::vector<std::vector<int>> groups;
+    std::map<int, std::optional<Absence>> next;  // by node, once it has been asked for
+
+    // Skips absences that are over.
+    void ask_for_next_of(int node, Time since) {
+        auto found = next.find(node);
+        if (found == next.end()) found = next.emplace(node, of_node(node, since)).first;
+        while (found->second && found->second->returns <= since) take(node);
+    }
+
+    // Returns the node of the group that leaves first; -1 if all stay.
+    int first_to_leave(const std::vector<int>& group) {
+        int first = -1;
+        for (const int node : group) {
+            const std::optional<Absence>& absence = next.at(node);
+            if (absence && (first < 0 || absence->leaves < next.at(first)->leaves)) first = node;
+        }
+        return first;
+    }
+
+    // A node is up again from its own return on, also while its group is away.
+    Absence take(int node) {
+        const Absence taken = *next.at(node);
+        next.at(node) = taken.returns == never ? std::nullopt : of_node(node, taken.returns);
+        return taken;
+    }
+
+    std::optional<Absence> operator()(int number, Time since) {
+        const std::vector<int>& group = groups[static_cast<std::size_t>(number)];
+        for (const int node : group) ask_for_next_of(node, since);
+        int first = first_to_leave(group);
+        if (first < 0) return std::nullopt;
+        Absence all = take(first);
+        for (int overlaps = 0; overlaps < most_overlaps; ++overlaps) {
+            first = first_to_leave(group);
+            if (first < 0 || next.at(first)->leaves > all.returns) break;
+            all.returns = std::max(all.returns, take(first).returns);
+        }
+        return all;
+    }
+};
+
+// Returns the machines of each island.
+std::vector<std::vector<int>> machines_of(const std::vector<std::vector<int>>& islands,
+                                          const std::vector<std::vector<int>>& machines) {
+    std::map<int, int> machine_of;
+    for (std::size_t machine = 0; machine < machines.size(); ++machine)
+        for (const int rank : machines[machine]) machine_of[rank] = static_cast<int>(machine);
+    std::vector<std::vector<int>> all;
+    for (const std::vector<int>& island : islands) {
+        std::vector<int>& own = all.emplace_back();
+        for (const int rank : island)
+            if (own.empty() || own.back() != machine_of[rank]) own.push_back(machine_of[rank]);
+    }
+    return all;
+}
+
+bool one_each(const std::vector<std::vector<int>>& groups) {
+    return std::ranges::all_of(groups, [](const auto& group) { return group.size() == 1; });
+}
+
 }  // namespace
 
-Failures make_failures(const FailureChoice& choice, const AlgorithmChoice& algorithm, int nodes,
-                       std::uint64_t seed) {
-    const bool replicas = algorithm.when_nodes_die == WhenNodesDie::reruns_replicas;
-    return {
-        .next_absence = absences_of(choice, nodes, seed),
-        .on_death = choice.on_death,
-        .return_from = choice.return_from.value_or(replicas ? ReturnFrom::peer : ReturnFrom::own),
-        .detection = choice.detection,
-        .checkpoints = choice.checkpoints};
+NextAbsence absences_of_groups(NextAbsence of_node, std::vector<std::vector<int>> groups) {
+    return OfGroups{std::move(of_node), std::move(groups), {}};
+}
+
+Failures make_failures(const FailureChoice& choice, const AlgorithmChoice& algorithm,
+                       const std::vector<std::vector<int>>& machines, std::uint64_t seed) {
+    using enum WhenNodesDie;
+    const WhenNodesDie then = algorithm.when_nodes_die;
+    Failures failures{.next_absence = absences_of(choice, static_cast<int>(machines.size()), seed),
+                      .on_death = choice.on_death,
+                      .return_from = choice.return_from.value_or(
+                          then == reruns_replicas ? ReturnFrom::peer : ReturnFrom::own),
+                      .detection = choice.detection,
+                      .checkpoints = choice.checkpoints,
+                      .domains = machines,
+                      .steps_count = then == skips || then == server_goes_on};
+    if (algorithm.islands.empty() || choice.on_death == OnDeath::restart) return failures;
+    failures.domains = algorithm.islands;
+    failures.are_islands = true;
+    failures.keep_shards = algorithm.islands_keep_shards;
+    std::vector<std::vector<int>> of_islands = machines_of(algorithm.islands, machines);
+    // Machines and islands have the same numbers if each island is one machine.
+    if (!one_each(of_islands))
+        failures.next_absence =
+            absences_of_groups(std::move(failures.next_absence), std::move(of_islands));
+    return failures;
 }
 
 }  // namespace paceline

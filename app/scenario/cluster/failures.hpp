@@ -13,6 +13,9 @@
 // order; its times repeat with the period, if it has one. A node that returns earlier in the period
 // than it leaves is away around its end, and so at the beginning. Without a period, "never" stands
 // for a return that does not come. algorithms/lives/failures.hpp defines the semantics.
+//
+// Nodes are machines: one that dies takes all its devices along. An island of several machines is
+// away while any of them is.
 #pragma once
 
 #include <cstdint>
@@ -54,12 +57,15 @@ Keys checkpoint_keys();
 /// Throws ConfigError.
 FailureChoice read_failures(const Place& place, NodeDraw draw, std::vector<DrawnNodes>& drawn);
 
-/// Refuses failures that the algorithm cannot handle.
+/// Refuses failures that the algorithm cannot handle on machines of so many devices.
 void check_failures(const Place& place, const FailureChoice& failures,
-                    const AlgorithmChoice& algorithm);
+                    const AlgorithmChoice& algorithm, int devices_per_node);
 
-/// Returns the failures of a run, with absences drawn anew from the seed.
-Failures make_failures(const FailureChoice& choice, const AlgorithmChoice& algorithm, int nodes,
-                       std::uint64_t seed);
+/// Returns the failures of a run on these machines, with absences drawn anew from the seed.
+Failures make_failures(const FailureChoice& choice, const AlgorithmChoice& algorithm,
+                       const std::vector<std::vector<int>>& machines, std::uint64_t seed);
+
+/// Returns the absences of groups of nodes, each of which is away while any of its nodes is.
+NextAbsence absences_of_groups(NextAbsence of_node, std::vector<std::vector<int>> groups);
 
 }  // namespace paceline

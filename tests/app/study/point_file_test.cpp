@@ -45,6 +45,7 @@ PointResult some_result(std::mt19937_64& random) {
     m.spread->transfer_s.max = any_double(random);
     m.activations_gb = any_double(random);
     m.energy_to_target_kwh = any_double(random);
+    m.goodput = any_double(random);
     m.events = random();
     for (int i = 0; i < 3; ++i) {
         Evaluation& e = m.timeline.emplace_back();
@@ -85,6 +86,7 @@ TEST_CASE("point file: every field reads back to the same, numbers to the bit") 
         CHECK(same(a.spread->transfer_s.max, b.spread->transfer_s.max));
         CHECK(same(*a.activations_gb, *b.activations_gb));
         CHECK(same(*a.energy_to_target_kwh, *b.energy_to_target_kwh));
+        CHECK(same(*a.goodput, *b.goodput));
         CHECK_FALSE(b.test_loss.has_value());
         CHECK(a.events == b.events);
         REQUIRE(b.timeline.size() == 3);

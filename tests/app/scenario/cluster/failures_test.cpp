@@ -147,7 +147,9 @@ std::vector<Absence> absences_until(const TemporaryFolder& folder, const std::st
     const Study study =
         read_study(folder.write("study.json", study_with({{"trace", trace}}).dump()), {});
     const Scenario& scenario = study.points.front().scenario;
-    Failures failures = make_failures(*scenario.cluster.failures, scenario.algorithm, 8, 1);
+    std::vector<std::vector<int>> machines;
+    for (int rank = 0; rank < 8; ++rank) machines.push_back({rank});
+    Failures failures = make_failures(*scenario.cluster.failures, scenario.algorithm, machines, 1);
     std::vector<Absence> absences;
     for (Time since{};;) {
         const std::optional<Absence> next = failures.next_absence(1, since);
