@@ -19,34 +19,24 @@
 // method could do with fewer. To the outer method it is a worker that is away. What its devices
 // remember besides the model is lost.
 //
-// Limits: asynchronous methods, whose workers have letters, and methods that exchange gradients
-// have no islands. Every device keeps the values of the whole model, whatever its memory is charged
-// for.
-// If an island dies when some of its lanes have ended an exchange and others have not, those who go
-// on have the mean of its first lane.
+// Limits: methods that exchange gradients have no islands; those of letters have led ones
+// (led_islands.hpp). Every device keeps the values of the whole model, whatever its memory is
+// charged for. If an island dies when some of its lanes have ended an exchange and others have not,
+// those who go on have the mean of its first lane.
 //
 // Source: torchft's HSDP with DiLoCo (meta-pytorch/torchft), INTELLECT-1 (arXiv 2412.01152): each
 // rank of an island exchanges its shard of the outer gradient with the same ranks elsewhere.
 #pragma once
 
 #include <functional>
-#include <variant>
 
-#include "algorithms/dense/zero.hpp"
-#include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/runtime/island.hpp"
+#include "algorithms/islands/inner_methods.hpp"
 #include "sim/engine/shared_value.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
 
 class Worker;
-
-struct IslandOptions {
-    IslandMembers members;
-    int lanes = 1;  // 1, or the devices of every island
-    std::variant<ExchangeOptions, ZeroOptions> inside{};
-};
 
 /// Runs an outer method on a device of an island.
 Task<> on_islands(Worker& device, SharedValue<IslandOptions> options,

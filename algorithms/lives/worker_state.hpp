@@ -16,6 +16,7 @@ namespace paceline {
 struct WorkerState {
     int rank;
     Vector model;
+    const WorkerState* follows = nullptr;  // whose model it has, if not its own
     std::int64_t step = -1;          // the current one; -1 before the first
     std::int64_t first_step = 0;     // of its present life
     std::int64_t newest_step = -1;   // the newest it ever began, also before a restart

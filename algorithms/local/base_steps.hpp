@@ -19,9 +19,9 @@
 //   gamma                         learning rate of the step
 //   beta, b1     rule.momentum    momentum; Nesterov's form as in optimizers/momentum.hpp
 //   b2, eps      beta2, epsilon   of Adam
-//   m_i, v_i     m, v             buffers, 0 at first
+//   m_i, v_i     inner            buffers, 0 at first
 //   w_i          w                weight of push-sum, 1 at first
-//   s            steps            steps since the buffers were last zero
+//   s            inner.steps      steps since the buffers were last zero
 //
 // Clipping and weight decay are those of optimizers/momentum.hpp, applied to each worker's own
 // gradient: clip bounds the norm of g_i, not of a mean (all-reduce: of the mean). Decay is taken at
@@ -41,6 +41,7 @@
 #include <optional>
 
 #include "algorithms/exchange/push_sum.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
@@ -64,34 +65,27 @@ struct BaseOptions {
     AllReducePlan all_reduce{};  // used by `all_reduce` only
 };
 
+/// Returns the optimizer of a base, for what it remembers.
+[[nodiscard]] inline InnerRule inner_of(const BaseOptions& options) {
+    return is_adam(options.base) ? InnerRule(AdamRule{}) : InnerRule(options.rule);
+}
+
 /// The optimizer state that a worker keeps between steps.
 struct BaseState {
-    Vector m;
-    Vector v;  // has values only for Adam
-    std::int64_t steps = 0;
+    InnerState inner;  // m, v and s
     double w = 1;
     std::optional<Pending<PushSum>> pushing{};  // osgp's messages under way
 };
 
-/// Returns the state before the first step.
-BaseState base_state(const Worker& self, const BaseOptions& options);
-/// Sets the buffers to zero and keeps the push-sum weight.
-void reset_buffers(BaseState& state);
 /// Returns w_i x_i. Push-sum leaves its sum over all workers unchanged.
 Vector numerator(const BaseState& state, const Vector& x);
 
-/// Takes one momentum SGD step on this worker's model and returns the momentum.
-Task<Vector> local_step(Worker& self, MomentumRule rule, Vector m);
-/// The same for the other bases; sgp uses sgp_step of algorithms/gossip/sgp.hpp. dsgd_step requires
-/// a job with a mixing.
-Task<Vector> dsgd_step(Worker& self, MomentumRule rule, Vector m);
 /// Takes one momentum SGD step on the replicated model, as the update of this number
 /// (Worker::once). The momentum is replicated as "momentum".
 Task<> all_reduce_step(Worker& self, MomentumRule rule, AllReducePlan how, std::int64_t update);
-Task<BaseState> local_adam_step(Worker& self, BaseOptions options, BaseState state);
 
-/// Takes one step of the base that `options` chooses. Requires of all-reduce that there are no
-/// other updates of replicated state.
+/// Takes one step of the base that `options` chooses, which may require a job with a mixing.
+/// Requires of all-reduce that there are no other updates of replicated state.
 Task<BaseState> base_step(Worker& self, BaseOptions options, BaseState state);
 /// Waits for the messages that the base has under way, and takes them into this worker's model.
 Task<BaseState> drained(Worker& self, BaseState state);

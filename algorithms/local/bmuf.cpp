@@ -1,10 +1,6 @@
 #include "algorithms/local/bmuf.hpp"
 
-#include <utility>
-
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/local/base_steps.hpp"
-#include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -31,16 +27,16 @@ Task<> bmuf(Worker& self, BmufOptions options) {
     Vector& y = self.replicated("start of block", x);
     Vector& w = self.replicated("global model", x);
     Vector& d = self.replicated("block momentum");
-    Vector m = Vector::zero_like(x);
+    InnerState inner(x, options.inner);
     VectorExchange exchange(self, options.exchange);
 
     while (self.begins_step()) {
-        m = co_await local_step(self, options.rule, std::move(m));
+        co_await inner_step(self, options.inner, inner);
         if (!ends_block(self.step(), options.period)) continue;
         const Vector mean = co_await exchange.aggregate(x);
         self.once(self.step() / options.period, [&] { block_step(options, mean, y, w, d); });
         x = y;
-        m = Vector::zero_like(m);
+        inner = InnerState(x, options.inner);
     }
 }
 

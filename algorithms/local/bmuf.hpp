@@ -1,7 +1,6 @@
 // BMUF: blocks of local training, with momentum over how far the average model moved in each block.
 //
-//   every step of a block       x_i   <-  momentum_step with g_i and m_i
-//                                         (optimizers/momentum.hpp)
+//   every step of a block       x_i   <-  a step of the inner optimizer with g_i  (inner_steps.hpp)
 //   after its last              ybar  <-  (1/n) sum over j of x_j
 //   classical                   D  <-  eta D + zeta (ybar - y);  y  <-  y + D
 //   nesterov                    D  <-  eta D + zeta (ybar - y);  W  <-  W + D;  y  <-  W + eta D
@@ -40,7 +39,7 @@
 #include <cstdint>
 
 #include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "models/tensors/vector.hpp"
 #include "sim/engine/task.hpp"
 
@@ -56,7 +55,7 @@ struct BmufOptions {
     double block_learning_rate = 1;  // zeta
     BlockForm form = BlockForm::classical;
     ExchangeOptions exchange{};
-    MomentumRule rule{};
+    InnerRule inner = MomentumRule{};
 };
 
 /// Updates y, W and D from ybar (`mean`).

@@ -4,15 +4,13 @@
 #include <utility>
 
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/local/base_steps.hpp"
-#include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 
 Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
     Vector& x = self.model();
-    Vector m = Vector::zero_like(x);
+    InnerState inner(x, options.inner);
     Vector start = x;
     VectorExchange exchange(self, options.exchange);
     std::optional<Pending<Vector>> average;
@@ -22,7 +20,7 @@ Task<> cocod_sgd(Worker& self, CocodSgdOptions options) {
             start = x;
             average = self.start(exchange.aggregate(x));
         }
-        m = co_await local_step(self, options.rule, std::move(m));
+        co_await inner_step(self, options.inner, inner);
         if (!ends_block(self.step(), options.period)) continue;
         if (!average) continue;  // joined within the block, so it has no average
         const Vector mean = co_await *std::exchange(average, std::nullopt);

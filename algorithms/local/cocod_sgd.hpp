@@ -1,14 +1,13 @@
 // CoCoD-SGD: workers average their models while each one continues to train from its own.
 //
 //   as a block begins         s_i  <-  x_i;  begin the average  sbar  <-  (1/n) sum over j of s_j
-//   every step of a block     x_i  <-  momentum_step with g_i and m_i
-//                                      (optimizers/momentum.hpp)
+//   every step of a block     x_i  <-  a step of the inner optimizer with g_i  (inner_steps.hpp)
 //   after its last            wait for sbar;  x_i  <-  sbar + (x_i - s_i)
 //
 //   symbol   here             meaning
 //   x_i      self.model()     model of worker i
 //   s_i      start            its model at the start of the block
-//   m_i      m                its momentum, 0 at first; continues across blocks
+//   m_i      inner            its momentum, 0 at first; continues across blocks
 //   tau      options.period   steps per block
 //
 // The mean of the models moves as if nothing had been exchanged: by the mean of the workers'
@@ -24,7 +23,7 @@
 #include <cstdint>
 
 #include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -34,7 +33,7 @@ class Worker;
 struct CocodSgdOptions {
     std::int64_t period = 2;  // tau, 1 or more
     ExchangeOptions exchange{};
-    MomentumRule rule{};
+    InnerRule inner = MomentumRule{};
 };
 
 Task<> cocod_sgd(Worker& self, CocodSgdOptions options);

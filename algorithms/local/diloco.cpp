@@ -1,7 +1,6 @@
 #include "algorithms/local/diloco.hpp"
 
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -9,7 +8,7 @@ namespace paceline {
 Task<> diloco(Worker& self, DilocoOptions options) {
     Vector& x = self.model();
     OuterState outer(self, options.outer);
-    InnerState inner(x);
+    InnerState inner(x, options.inner);
     VectorExchange exchange(self, options.exchange);
 
     while (self.begins_step()) {

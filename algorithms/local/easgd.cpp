@@ -1,10 +1,6 @@
 #include "algorithms/local/easgd.hpp"
 
-#include <utility>
-
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/local/base_steps.hpp"
-#include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -12,17 +8,17 @@ namespace paceline {
 Task<> easgd(Worker& self, EasgdOptions options) {
     Vector& x = self.model();
     Vector& z = self.replicated("center", x);
-    Vector m = Vector::zero_like(x);
+    InnerState inner(x, options.inner);
     VectorExchange exchange(self, options.exchange);
 
     while (self.begins_step()) {
-        m = co_await local_step(self, options.rule, std::move(m));
+        co_await inner_step(self, options.inner, inner);
         if (!ends_block(self.step(), options.period)) continue;
         const Vector old = x;
         x = (1 - options.alpha) * old + options.alpha * z;  // before any worker changes z
         const Vector mean = co_await exchange.aggregate(old);
         self.once(self.step() / options.period, [&] {
-            const double all = options.alpha * self.workers_present();
+            const double all = options.alpha * static_cast<double>(self.all_present().size());
             z = (1 - all) * z + all * mean;
         });
     }

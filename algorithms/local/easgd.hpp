@@ -1,7 +1,6 @@
 // Elastic averaging SGD, synchronous: workers and a center pull each other every tau steps.
 //
-//   every step of a block     x_i  <-  momentum_step with g_i and m_i
-//                                      (optimizers/momentum.hpp)
+//   every step of a block     x_i  <-  a step of the inner optimizer with g_i  (inner_steps.hpp)
 //   after its last            x_i  <-  (1 - alpha) x_i + alpha z           both from the old values
 //                             z    <-  (1 - n alpha) z + alpha sum over j of x_j, n the workers
 //                                      there
@@ -9,7 +8,7 @@
 //   symbol   here             meaning
 //   x_i      self.model()     model of worker i
 //   z        z                center, x(0) at first; equal on all workers, stored once
-//   m_i      m                its momentum, 0 at first; pulls do not change it
+//   m_i      inner            its momentum, 0 at first; pulls do not change it
 //   alpha    options.alpha    elasticity, in [0, 1/n]
 //   tau      options.period   steps per block
 //
@@ -28,7 +27,7 @@
 #include <cstdint>
 
 #include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -39,7 +38,7 @@ struct EasgdOptions {
     std::int64_t period = 4;  // tau, 1 or more
     double alpha = 0;
     ExchangeOptions exchange{};
-    MomentumRule rule{};
+    InnerRule inner = MomentumRule{};
 };
 
 Task<> easgd(Worker& self, EasgdOptions options);

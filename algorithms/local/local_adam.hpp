@@ -1,4 +1,5 @@
-// Local Adam: workers take tau steps of AdamW alone, and average their models.
+// Local Adam: workers take tau steps of AdamW alone, and average their models. Its loop is that of
+// local_sgd.hpp, and these are its parts:
 //
 //   every step               x_i  <-  adam_step with g_i, m_i, v_i
 //                                     (optimizers/adam.hpp)
@@ -8,10 +9,10 @@
 //                                                         reset      0, and Adam counts from 1
 //                                                         again
 //
-//   symbol         here           meaning
-//   x_i            self.model()   model of worker i
-//   m_i, v_i       m, v           of Adam, 0 at first
-//   tau            period         steps of a block
+//   symbol         here             meaning
+//   x_i            self.model()     model of worker i
+//   m_i, v_i       inner            of Adam, 0 at first
+//   tau            options.period   steps of a block
 //
 // Every average blocks; m and v are averaged behind x, one after the other. Bytes per step: those
 // of an all-reduce of the model, or of three, divided by tau.
@@ -25,29 +26,13 @@
 // three: DES-LOC (Iacob et al., 2025, arXiv 2505.22549), which counts three times the bytes for it.
 #pragma once
 
-#include <cstdint>
-
-#include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/local/slowmo.hpp"
-#include "algorithms/optimizers/adam.hpp"
-#include "sim/engine/task.hpp"
+#include "algorithms/local/local_sgd.hpp"
 
 namespace paceline {
 
-class Worker;
-
-struct LocalAdamOptions {
-    std::int64_t period = 1;
-    Buffers buffers = Buffers::maintain;
-    ExchangeOptions exchange{};
-    AdamRule rule{};
-};
-
-/// Returns how many vectors are averaged at the end of a block.
-[[nodiscard]] constexpr int averaged_vectors(const LocalAdamOptions& options) {
-    return options.buffers == Buffers::average ? 3 : 1;
+/// Returns the parts of which local SGD becomes local Adam.
+[[nodiscard]] inline LocalSgdOptions local_adam() {
+    return {.period = 1, .inner = AdamRule{}};
 }
-
-Task<> local_adam(Worker& self, LocalAdamOptions options);
 
 }  // namespace paceline

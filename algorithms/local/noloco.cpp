@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "algorithms/exchange/neighbor_averages.hpp"
-#include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -12,7 +11,7 @@ Task<> noloco(Worker& self, NolocoOptions options) {
     Vector& x = self.model();
     Vector phi = x;
     Vector m = Vector::zero_like(x);
-    InnerState inner(x);
+    InnerState inner(x, options.inner);
     NeighborAverages neighbors(self, options.exchange);
 
     while (self.begins_step()) {

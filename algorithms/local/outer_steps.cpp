@@ -49,6 +49,11 @@ int remembered(const OuterAdam& /*rule*/) {
 
 }  // namespace
 
+void slow_step(const SlowMomentum& rule, double gamma, const Vector& mean, Vector& y, Vector& u) {
+    u = rule.beta * u + (y - mean) / gamma;
+    y -= rule.alpha * gamma * u;
+}
+
 int vectors_of(const OuterRule& rule) {
     return std::visit([](const auto& one) { return remembered(one); }, rule);
 }

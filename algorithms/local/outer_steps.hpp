@@ -12,7 +12,12 @@
 //   mu       momentum   in [0, 1)
 //   u        m          outer momentum, 0 at first; of Adam with v
 //
-// y, u and v are equal on all workers and exist once.
+// y, u and v are equal on all workers and exist once. Methods that send models, not differences,
+// have the mean xbar of these:
+//
+//   slow momentum   u <- beta u + (y - xbar) / gamma;   y <- y - alpha gamma u
+//
+// with the job's learning rate gamma, on which u does not depend.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +45,13 @@ struct OuterAdam {
 };
 
 using OuterRule = std::variant<OuterNesterov, OuterAverage, OuterSgd, OuterAdam>;
+
+struct SlowMomentum {
+    double alpha = 1;
+    double beta = 0.5;
+};
+
+void slow_step(const SlowMomentum& rule, double gamma, const Vector& mean, Vector& y, Vector& u);
 
 /// Returns how many vectors a rule remembers besides the outer model.
 [[nodiscard]] int vectors_of(const OuterRule& rule);

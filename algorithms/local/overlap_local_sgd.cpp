@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/local/base_steps.hpp"
-#include "algorithms/local/local_sgd.hpp"
+#include "algorithms/local/outer_steps.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
@@ -14,7 +13,7 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
     Vector& x = self.model();
     Vector& z = self.replicated("anchor", x);
     Vector& v = self.replicated("anchor momentum");
-    Vector m = Vector::zero_like(x);
+    InnerState inner(x, options.inner);
     VectorExchange exchange(self, options.exchange);
     std::optional<Pending<Vector>> average;
     double gamma = 0;  // of the block boundary at which the average was begun
@@ -25,15 +24,13 @@ Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options) {
             if (gamma == 0) gamma = self.learning_rate();  // a worker that joined at this block
             average = self.start(exchange.aggregate(x));
         }
-        m = co_await local_step(self, options.rule, std::move(m));
+        co_await inner_step(self, options.inner, inner);
         if (!ends_block(self.step(), options.period)) continue;
         if (average) {
             const Vector mean = co_await *std::exchange(average, std::nullopt);
             self.metrics().count_staleness(static_cast<double>(options.period));
-            self.once(block - 1, [&] {
-                v = options.anchor_momentum * v + (z - mean) / gamma;
-                z -= gamma * v;
-            });
+            self.once(block - 1,
+                      [&] { slow_step({1, options.anchor_momentum}, gamma, mean, z, v); });
         }
         x = (1 - options.alpha) * x + options.alpha * z;
         gamma = self.learning_rate();

@@ -1,7 +1,7 @@
 // Overlap-Local-SGD: pulls local models toward an anchor, whose average is computed while the next
 // block runs.
 //
-//   every step of a block     x_i  <-  momentum_step with g_i and m_i     (optimizers/momentum.hpp)
+//   every step of a block     x_i  <-  a step of the inner optimizer with g_i  (inner_steps.hpp)
 //   after its last            wait for the average that was begun a block ago:
 //                                 v  <-  b v + (z - xbar) / gamma;  z  <-  z - gamma v
 //                             x_i  <-  (1 - alpha) x_i + alpha z
@@ -42,7 +42,7 @@
 #include <cstdint>
 
 #include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/optimizers/momentum.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -54,7 +54,7 @@ struct OverlapLocalSgdOptions {
     double alpha = 0.6;       // in [0, 1]
     double anchor_momentum = 0.7;
     ExchangeOptions exchange{};
-    MomentumRule rule{};
+    InnerRule inner = MomentumRule{};
 };
 
 Task<> overlap_local_sgd(Worker& self, OverlapLocalSgdOptions options);

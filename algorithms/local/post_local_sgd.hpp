@@ -1,12 +1,12 @@
-// Post-local SGD: averages after every step at first, and every H steps after a switch.
+// Post-local SGD: averages after every step at first, and every H steps after a switch. Its loop is
+// that of local_sgd.hpp, and these are its parts:
 //
-//   x_i  <-  momentum_step with g_i and m_i           every step      (optimizers/momentum.hpp)
+//   x_i  <-  a step of the inner optimizer with g_i   every step      (inner_steps.hpp)
 //   x_i  <-  (1/n) sum over j of x_j                  after each of the first k_s steps,
 //                                                     then after every H-th one, counted from k_s
 //
 //   symbol   here                  meaning
 //   x_i      self.model()          model of worker i
-//   m_i      m                     its momentum, 0 at first; stays its own
 //   k_s      options.switch_step   steps before the switch; the paper's is the first drop of gamma
 //   H        options.period        steps between averages after it
 //
@@ -21,26 +21,13 @@
 
 #include <cstdint>
 
-#include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/optimizers/momentum.hpp"
-#include "sim/engine/task.hpp"
+#include "algorithms/local/local_sgd.hpp"
 
 namespace paceline {
 
-class Worker;
-
-struct PostLocalSgdOptions {
-    std::int64_t switch_step = 0;  // k_s
-    std::int64_t period = 16;      // H, 1 or more
-    ExchangeOptions exchange{};
-    MomentumRule rule{};
-
-    /// Returns whether models are averaged after step k.
-    [[nodiscard]] constexpr bool averages_after(std::int64_t k) const {
-        return k < switch_step || (k + 1 - switch_step) % period == 0;
-    }
-};
-
-Task<> post_local_sgd(Worker& self, PostLocalSgdOptions options);
+/// Returns the parts of which local SGD becomes post-local SGD.
+[[nodiscard]] inline LocalSgdOptions post_local_sgd(std::int64_t switch_step) {
+    return {.period = 16, .switch_step = switch_step};
+}
 
 }  // namespace paceline

@@ -3,20 +3,11 @@
 #include <utility>
 
 #include "algorithms/exchange/exchange.hpp"
-#include "algorithms/local/local_sgd.hpp"
 #include "algorithms/runtime/worker.hpp"
 
 namespace paceline {
 
 namespace {
-
-Task<BaseState> renewed(VectorExchange& exchange, SlowmoOptions options, BaseState state) {
-    if (options.buffers == Buffers::reset) reset_buffers(state);
-    if (options.buffers != Buffers::average) co_return state;
-    state.m = co_await exchange.aggregate(state.m);
-    if (is_adam(options.base.base)) state.v = co_await exchange.aggregate(state.v);
-    co_return state;
-}
 
 // The same over all-reduce SGD, where x_i, m_i and with them x_0 and u are equal on all workers and
 // exist once. So a worker that returns after a failure has what all have.
@@ -36,7 +27,7 @@ Task<> slowmo_of_replicas(Worker& self, SlowmoOptions options) {
         Vector renewed = options.buffers == Buffers::reset ? Vector::zero_like(m) : m;
         if (options.buffers == Buffers::average) renewed = co_await exchange.aggregate(m);
         self.once(update + 1, [&] {
-            slow_step(options, self.learning_rate(), mean, anchor, u);
+            slow_step(options.slow, self.learning_rate(), mean, anchor, u);
             x = anchor;
             m = renewed;
         });
@@ -44,12 +35,6 @@ Task<> slowmo_of_replicas(Worker& self, SlowmoOptions options) {
 }
 
 }  // namespace
-
-void slow_step(const SlowmoOptions& options, double gamma, const Vector& mean, Vector& anchor,
-               Vector& u) {
-    u = options.beta * u + (anchor - mean) / gamma;
-    anchor -= options.alpha * gamma * u;
-}
 
 Task<> slowmo(Worker& self, SlowmoOptions options) {
     if (options.base.base == Base::all_reduce) {
@@ -61,7 +46,7 @@ Task<> slowmo(Worker& self, SlowmoOptions options) {
     Vector own_u = options.average ? Vector(x.layout()) : Vector::zero_like(x);
     Vector& anchor = options.average ? self.replicated("anchor", x) : own_anchor;
     Vector& u = options.average ? self.replicated("slow momentum") : own_u;
-    BaseState state = base_state(self, options.base);
+    BaseState state{InnerState(x, inner_of(options.base))};
     VectorExchange exchange(self, options.exchange);
 
     while (self.begins_step()) {
@@ -72,13 +57,13 @@ Task<> slowmo(Worker& self, SlowmoOptions options) {
         if (options.average) {
             const Vector mean = co_await exchange.aggregate(numerator(state, x));
             self.once(self.step() / options.period,
-                      [&] { slow_step(options, gamma, mean, anchor, u); });
+                      [&] { slow_step(options.slow, gamma, mean, anchor, u); });
             state.w = 1;
         } else {
-            slow_step(options, gamma, x, anchor, u);
+            slow_step(options.slow, gamma, x, anchor, u);
         }
         x = anchor;
-        state = co_await renewed(exchange, options, std::move(state));
+        co_await renew(exchange, options.buffers, inner_of(options.base), state.inner);
     }
     state = co_await drained(self, std::move(state));
 }

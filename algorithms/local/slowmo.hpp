@@ -3,7 +3,7 @@
 //   every step of a block       x_i   <-  base step                           (base_steps.hpp)
 //   after its last              xbar  <-  (1/n) sum over j of x_j             exact average
 //                               u     <-  beta u + (x_0 - xbar) / gamma
-//                               x_0   <-  x_0 - alpha gamma u
+//                               x_0   <-  x_0 - alpha gamma u             (outer_steps.hpp)
 //                               x_i   <-  x_0,  and the base's buffers are renewed
 //
 //   symbol   here             meaning
@@ -11,8 +11,8 @@
 //   x_0      anchor           where the block began: x(0) at first
 //   u        u                slow momentum, 0 at first; does not depend on how gamma changes
 //   gamma    gamma            learning rate of the last step of the block, in both places
-//   alpha    options.alpha    slow learning rate
-//   beta     options.beta     slow momentum
+//   alpha    slow.alpha       slow learning rate
+//   beta     slow.beta        slow momentum
 //   tau      options.period   steps of a block
 //
 // x_0 and u are equal on all workers and exist once. Buffers of the base: `reset` makes them zero,
@@ -47,28 +47,21 @@
 
 #include "algorithms/exchange/exchange_options.hpp"
 #include "algorithms/local/base_steps.hpp"
-#include "models/tensors/vector.hpp"
+#include "algorithms/local/outer_steps.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
 
 class Worker;
 
-enum class Buffers : std::uint8_t { reset, maintain, average };
-
 struct SlowmoOptions {
-    double alpha = 1;
-    double beta = 0.5;
+    SlowMomentum slow{};       // alpha, beta
     std::int64_t period = 48;  // tau, 1 or more
     bool average = true;
     Buffers buffers = Buffers::reset;
     ExchangeOptions exchange{};  // for the average
     BaseOptions base{};
 };
-
-/// Updates x_0 (`anchor`) and u, given xbar (`mean`).
-void slow_step(const SlowmoOptions& options, double gamma, const Vector& mean, Vector& anchor,
-               Vector& u);
 
 /// Requires a job with a mixing if the base has one.
 Task<> slowmo(Worker& self, SlowmoOptions options);

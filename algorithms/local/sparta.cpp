@@ -50,14 +50,14 @@ std::vector<bool> drawn_for(const Worker& self, const Vector& x, const Layout& s
 
 Task<> sparta(Worker& self, SpartaOptions options) {
     Vector& x = self.model();
-    InnerState adam(x);
+    InnerState inner(x, options.inner);
     const LayoutPtr selection = selection_of(*x.layout(), options.share);
     const LayoutPtr charged =
         self.stands_in() ? selection_of(*self.charged_layout(), options.share) : selection;
     VectorExchange exchange(self, options.exchange, {Piece{0, 0, 0, selection, charged}}, "");
 
     while (self.begins_step()) {
-        co_await inner_step(self, options.rule, adam);
+        co_await inner_step(self, options.inner, inner);
         const std::vector<bool> drawn = drawn_for(self, x, *selection);
         const Vector mean = co_await exchange.aggregate(selected(x, drawn, selection));
         put(mean, drawn, x);

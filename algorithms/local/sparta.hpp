@@ -1,13 +1,13 @@
 // SPARTA: workers train alone, and average a random share of their parameters in every step.
 //
-//   every step    x_i     <-  adam_step with g_i, m_i, v_i                    (optimizers/adam.hpp)
+//   every step    x_i     <-  a step of the inner optimizer with g_i            (inner_steps.hpp)
 //                 S       <-  max(floor(p N), 1) of the N entries, drawn uniformly without
 //                             replacement (Floyd), the same on all workers
 //                 x_i[S]  <-  (1/n) sum over j of x_j[S]
 //
 //   symbol      here            meaning
 //   x_i         self.model()    model of worker i
-//   m_i, v_i    m, v            of Adam, 0 at first; they stay local
+//   m_i, v_i    inner           of the inner optimizer, 0 at first; they stay local
 //   S           drawn           for each entry, whether it is in S (compression/sparsifiers.hpp)
 //   p           share           in (0, 1]
 //
@@ -25,7 +25,7 @@
 #pragma once
 
 #include "algorithms/exchange/exchange_options.hpp"
-#include "algorithms/optimizers/adam.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "sim/engine/task.hpp"
 
 namespace paceline {
@@ -35,7 +35,7 @@ class Worker;
 struct SpartaOptions {
     double share = 0.005;  // p
     ExchangeOptions exchange{};
-    AdamRule rule{};
+    InnerRule inner{};  // AdamW
 };
 
 Task<> sparta(Worker& self, SpartaOptions options);

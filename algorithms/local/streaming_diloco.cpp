@@ -70,7 +70,7 @@ std::optional<FragmentTurn> turn_after(const StreamingDilocoOptions& options, st
 Task<> streaming_diloco(Worker& self, StreamingDilocoOptions options) {
     Vector& x = self.model();
     OuterState outer(self, options.diloco.outer);
-    InnerState inner(x);
+    InnerState inner(x, options.diloco.inner);
     const std::vector<Fragment> fragments = make_fragments(self, options);
     std::optional<Flight> flight;
 

@@ -1,7 +1,10 @@
 // The letters of one worker or server, for methods without rounds: `self.mail()` (letter.hpp).
+//
+// Those of an island (runtime/island.hpp) go to and from its first device.
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "algorithms/mail/letter.hpp"
 #include "sim/engine/task.hpp"
@@ -12,11 +15,19 @@ namespace paceline {
 class Lives;
 class Mail;
 
+/// Whose letters a device has, if not its own: those of an island, or of a server of islands.
+struct IslandAddress {
+    const std::vector<std::vector<int>>* islands;  // their devices
+    int number;                                    // of this one, or behind the last
+    int devices;                                   // of the job, behind which servers are
+    int* news;  // the most vectors of a letter that was taken out since this was last set to 0
+};
+
 class WorkerMail {
   public:
-    /// Requires that both outlive this object.
-    WorkerMail(Mail& mail, const Lives& lives, int rank)
-        : mail_(mail), lives_(lives), rank_(rank) {}
+    /// `rank` is that of the device. Requires that all outlive this object.
+    WorkerMail(Mail& mail, const Lives& lives, int rank, std::optional<IslandAddress> island)
+        : mail_(mail), lives_(lives), rank_(rank), island_(island) {}
     WorkerMail(const WorkerMail&) = delete;
     WorkerMail& operator=(const WorkerMail&) = delete;
 
@@ -35,9 +46,12 @@ class WorkerMail {
     Task<std::optional<Letter>> next_letter_or_change(int box);
 
   private:
+    [[nodiscard]] int device_of(int rank) const;
+
     Mail& mail_;
     const Lives& lives_;
     int rank_;
+    std::optional<IslandAddress> island_;
 };
 
 }  // namespace paceline

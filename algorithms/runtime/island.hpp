@@ -58,7 +58,9 @@ struct Island {
     int lanes = 1;                 // 1, or as many as every island has devices
     GroupPtr lane{};               // null: this device has none
     InnerMethod* inner = nullptr;  // of this device
+    int acts_for = 1;              // devices that this one stands for at a barrier
     mutable Resource turns{1};  // vectors go between islands one at a time, unless in an exchange
+    mutable int news = 0;       // vectors that came by letter and are not known to all devices
 
     [[nodiscard]] const std::vector<int>& members() const {
         return (*of_all)[static_cast<std::size_t>(number)];

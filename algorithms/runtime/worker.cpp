@@ -41,6 +41,11 @@ bool names_each_once(const std::vector<int>& ranks) {
 
 constexpr int channels_of_inner_methods = 1 << 20;
 
+std::optional<IslandAddress> address_of(const Island* island, int devices) {
+    if (island == nullptr) return std::nullopt;
+    return IslandAddress{island->of_all, island->number, devices, &island->news};
+}
+
 Task<Vector> inner_gradient(InnerMethod& inner, Vector x) {
     co_return co_await inner.mean_gradient(x);
 }
@@ -54,7 +59,7 @@ Task<> inner_gradient(InnerMethod& inner, Vector x, std::function<void(Vector g)
 Worker::Worker(SharedState& shared, WorkerState& own, GroupPtr everybody, const Island* island)
     : shared_(shared),
       own_(own),
-      mail_(shared.mail, shared.lives, own.rank),
+      mail_(shared.mail, shared.lives, own.rank, address_of(island, shared.workers)),
       everybody_(std::move(everybody)),
       island_(island) {}
 
@@ -76,14 +81,6 @@ int Worker::rank() const {
 int Worker::workers() const {
     if (island_ != nullptr) return island_->islands();
     return everybody_ == nullptr ? shared_.workers : static_cast<int>(everybody_->members.size());
-}
-
-int Worker::workers_present() const {
-    const Lives& lives = shared_.lives;
-    if (!lives.others_fail()) return workers();
-    if (island_ == nullptr) return static_cast<int>(lives.all_present().size());
-    return static_cast<int>(std::ranges::count_if(
-        *island_->of_all, [&](const auto& devices) { return lives.present(devices.front()); }));
 }
 
 Simulation& Worker::simulation() const {
@@ -160,7 +157,12 @@ std::int64_t Worker::updates_done() const {
 
 const Vector& Worker::current_model() const {
     const Vector* const replica = shared_.replicated.find("model");
-    return replica != nullptr ? *replica : own_.model;
+    if (replica != nullptr) return *replica;
+    return own_.follows == nullptr ? own_.model : own_.follows->model;
+}
+
+void Worker::follow(int rank) {
+    own_.follows = &shared_.states[static_cast<std::size_t>(rank)];
 }
 
 RandomStream Worker::stream(std::string_view name) const {
@@ -293,8 +295,17 @@ Task<> Worker::exchange(CollectiveOfOwn messages, std::string_view name, const G
 
 Task<> Worker::barrier() {
     InWait waiting(shared_.observer(), shared_.host(own_.rank), WaitFor::stragglers);
-    co_await shared_.lives.barrier().arrive();
+    co_await shared_.lives.barrier().arrive(island_ == nullptr ? 1 : island_->acts_for);
     waiting.note_over();
+}
+
+std::vector<int> Worker::all_present() const {
+    if (island_ == nullptr) return lives().all_present();
+    std::vector<int> islands;
+    for (int number = 0; number < workers(); ++number)
+        if (lives().present((*island_->of_all)[static_cast<std::size_t>(number)].front()))
+            islands.push_back(number);
+    return islands;
 }
 
 const Lives& Worker::lives() const {
@@ -405,6 +416,7 @@ MixingPtr Worker::mixing() const {
 }
 
 std::vector<int> Worker::listeners() const {
+    if (island_ != nullptr) return mixing()->listeners(island_->number);
     return shared_.collectives->listeners(own_);
 }
 

@@ -76,16 +76,15 @@ class Worker {
 
     /// Returns this device as a worker among the members of a group, which are its everybody().
     [[nodiscard]] Worker among(GroupPtr group) const;
-    /// Returns this device as its island, which must outlive the view. An island has no backward
-    /// pass in pieces, no letters and no collectives of its own but those that name a group.
+    /// Returns this device as its island, which must outlive the view; a server as one that serves
+    /// islands. An island has no backward pass in pieces, and no collectives of its own but those
+    /// that name a group.
     [[nodiscard]] Worker as(const Island& island) const;
     /// Returns the island that this is a view of; null if it is none.
     [[nodiscard]] const Island* island() const { return island_; }
 
     [[nodiscard]] int rank() const;
     [[nodiscard]] int workers() const;
-    /// Returns how many of them are present.
-    [[nodiscard]] int workers_present() const;
     [[nodiscard]] Simulation& simulation() const;
     [[nodiscard]] bool timing_only() const;
     [[nodiscard]] WireFormat wire() const;
@@ -131,6 +130,8 @@ class Worker {
     [[nodiscard]] std::int64_t updates_done() const;
     /// Returns the current model of this worker, its own or the replicated one; for measurement.
     [[nodiscard]] const Vector& current_model() const;
+    /// Notes that the current model of this worker is that of another one.
+    void follow(int rank);
     [[nodiscard]] RandomStream stream(std::string_view name) const;
     /// Returns a random stream that is the same on all workers, such as that of a step. Requires
     /// that no other stream has this name.
@@ -247,6 +248,8 @@ class Worker {
 
     /// Returns the letters of this worker, for methods without rounds.
     [[nodiscard]] WorkerMail& mail() { return mail_; }
+    /// Returns the workers that are present, in order.
+    [[nodiscard]] std::vector<int> all_present() const;
     /// Returns who is present, and what is known of deaths and returns (lives.hpp).
     [[nodiscard]] const Lives& lives() const;
     /// Returns the counts that end up in the results.

@@ -13,7 +13,7 @@
 
 #include "algorithms/compression/error_feedback.hpp"
 #include "algorithms/lives/lives.hpp"
-#include "algorithms/local/local_sgd.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "algorithms/optimizers/momentum.hpp"
 #include "algorithms/runtime/worker.hpp"
 #include "sim/engine/check.hpp"
@@ -34,7 +34,7 @@ std::int64_t round_of(std::int64_t step, const RoundOptions& options) {
 // Returns the workers asked in a round, in the order in which they are asked. Every caller draws
 // the same ones.
 std::vector<int> draw(const Worker& self, const RoundOptions& options, std::int64_t round) {
-    const std::vector<int> there = self.lives().all_present();
+    const std::vector<int> there = self.all_present();
     const int most = static_cast<int>(there.size());
     RandomStream rng = self.common_stream("clients of a round", round);
     std::vector<int> drawn;

@@ -27,7 +27,7 @@ struct Clocks {
 
 std::int64_t slowest(const Worker& self, const Clocks& clocks) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (const int rank : self.lives().all_present())
+    for (const int rank : self.all_present())
         least = std::min(least, clocks.of[static_cast<std::size_t>(rank)]);
     return least;
 }
@@ -39,7 +39,7 @@ void note_changes(const Worker& self, Clocks& clocks) {
         return !self.lives().present(rank) ||
                self.lives().life(rank) != clocks.lives[static_cast<std::size_t>(rank)];
     });
-    for (const int rank : self.lives().all_present()) {
+    for (const int rank : self.all_present()) {
         const auto i = static_cast<std::size_t>(rank);
         if (std::exchange(clocks.lives[i], self.lives().life(rank)) == self.lives().life(rank))
             continue;

@@ -34,6 +34,8 @@ std::optional<Duration> sgp_step_time(const Mixing& mixing, const StepModelInput
 
 std::optional<Duration> osgp_step_time(const Mixing& mixing, std::int64_t k,
                                        const StepModelInput& in) {
+    // Beside a gradient, messages share the devices' links with what is exchanged inside.
+    if (in.network.islands != IslandLanes::none) return std::nullopt;
     const std::optional<Duration> push = push_time(mixing, in);
     if (!push) return std::nullopt;
     const Duration work = free_running_step_time(in);

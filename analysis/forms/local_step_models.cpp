@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/local/local_sgd.hpp"
+#include "algorithms/local/inner_steps.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/gossip_step_models.hpp"
 
@@ -59,15 +59,9 @@ Duration lone_step_time(const StepModelInput& in) {
     return sum(in.timing.step, in.update);
 }
 
-std::optional<Duration> averaged_step_time(const ExchangeOptions& exchange, std::int64_t period,
-                                           std::int64_t k, const StepModelInput& in, int vectors) {
-    return with_averages(lone_step_time(in), ends_block(k, period) ? vectors : 0, exchange, in);
-}
-
-std::optional<Duration> post_local_sgd_step_time(const PostLocalSgdOptions& options, std::int64_t k,
-                                                 const StepModelInput& in) {
-    return with_averages(lone_step_time(in), options.averages_after(k) ? 1 : 0, options.exchange,
-                         in);
+std::optional<Duration> averaged_step_time(const ExchangeOptions& exchange,
+                                           const StepModelInput& in, int vectors) {
+    return with_averages(lone_step_time(in), vectors, exchange, in);
 }
 
 std::optional<Duration> slowmo_step_time(const SlowmoOptions& options, const Mixing* mixing,
@@ -93,8 +87,8 @@ Bytes share_of_steps(Bytes size, std::int64_t steps) {
 }
 
 int averaged_vectors(const SlowmoOptions& options) {
-    const int buffers = is_adam(options.base.base) ? 2 : 1;
-    return (options.average ? 1 : 0) + (options.buffers == Buffers::average ? buffers : 0);
+    return (options.average ? 1 : 0) +
+           (options.buffers == Buffers::average ? vectors_of(inner_of(options.base)) : 0);
 }
 
 }  // namespace paceline

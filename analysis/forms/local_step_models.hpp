@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "algorithms/local/post_local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
 #include "analysis/forms/step_models.hpp"
 
@@ -33,13 +32,10 @@ namespace paceline {
 
 /// Returns T, the time of a step without an exchange.
 Duration lone_step_time(const StepModelInput& in);
-/// Returns the step time of local-sgd, bmuf, easgd and diloco; of local-adam, with the `vectors`
-/// that it averages.
-std::optional<Duration> averaged_step_time(const ExchangeOptions& exchange, std::int64_t period,
-                                           std::int64_t k, const StepModelInput& in,
-                                           int vectors = 1);
-std::optional<Duration> post_local_sgd_step_time(const PostLocalSgdOptions& options, std::int64_t k,
-                                                 const StepModelInput& in);
+/// Returns the time of a step that ends a block of local-sgd, bmuf, easgd, diloco or another method
+/// that averages so many vectors and waits for them.
+std::optional<Duration> averaged_step_time(const ExchangeOptions& exchange,
+                                           const StepModelInput& in, int vectors = 1);
 /// `mixing` is that of the step, or null if the base has none.
 std::optional<Duration> slowmo_step_time(const SlowmoOptions& options, const Mixing* mixing,
                                          std::int64_t k, const StepModelInput& in);

@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/scenario/aggregations/exchange_rules.hpp"
-#include "app/scenario/algorithms/adam_steps.hpp"
 #include "app/scenario/algorithms/algorithms.hpp"
+#include "app/scenario/algorithms/blocks.hpp"
 
 namespace paceline {
 
@@ -108,8 +108,7 @@ std::string names_of_optimizers(std::span<const std::string_view> names) {
 
 std::string inner_of(const AlgorithmEntry& entry) {
     if (takes(entry, "inner")) return names_of_optimizers(inner_optimizers);
-    if (takes(entry, "base")) return "any `base`";
-    return takes(entry, "beta1") ? "AdamW" : "momentum SGD";
+    return takes(entry, "base") ? "any `base`" : "AdamW";
 }
 
 std::string outer_of(const AlgorithmEntry& entry) {

@@ -24,15 +24,15 @@ class Barrier {
 
     class [[nodiscard]] Arrive {
       public:
-        explicit Arrive(Barrier& barrier) : barrier_(barrier) {}
+        Arrive(Barrier& barrier, int parties) : barrier_(barrier), parties_(parties) {}
         Arrive(const Arrive&) = delete;
         Arrive& operator=(const Arrive&) = delete;
         ~Arrive() {
-            if (waits_ && generation_ == barrier_.generation_) --barrier_.arrived_;
+            if (waits_ && generation_ == barrier_.generation_) barrier_.arrived_ -= parties_;
         }
 
         [[nodiscard]] bool await_ready() const {
-            if (barrier_.arrived_ + 1 < barrier_.parties_) return false;
+            if (barrier_.arrived_ + parties_ < barrier_.parties_) return false;
             barrier_.open();
             return true;
         }
@@ -41,7 +41,7 @@ class Barrier {
             Coroutine& waiter = handle.promise();
             waiter.waits_for({"the others at a barrier"});
             barrier_.waiters_.push_back(waiter);
-            ++barrier_.arrived_;
+            barrier_.arrived_ += parties_;
             generation_ = barrier_.generation_;
             waits_ = true;
         }
@@ -49,6 +49,7 @@ class Barrier {
 
       private:
         Barrier& barrier_;
+        int parties_;
         unsigned generation_ = 0;
         bool waits_ = false;
     };
@@ -64,8 +65,8 @@ class Barrier {
     /// Returns how often the barrier has opened.
     [[nodiscard]] unsigned times_opened() const { return generation_; }
 
-    /// co_await barrier.arrive()
-    [[nodiscard]] Arrive arrive() { return Arrive(*this); }
+    /// co_await barrier.arrive(); for several parties at once: co_await barrier.arrive(parties)
+    [[nodiscard]] Arrive arrive(int parties = 1) { return {*this, parties}; }
 
   private:
     void open() {

@@ -386,6 +386,14 @@ TEST_CASE("combinations: of outer steps all five choices run together, or are re
                     check(toy, Mode::values,
                           {one, codec.features.with(Features(entry_named(kind).exchanges))}, seen);
                 }
+    for (const char* kind : {"local-sgd", "post-local-sgd", "bmuf", "easgd", "cocod-sgd",
+                             "overlap-local-sgd", "sparta"})
+        for (const char* inner : {"adamw", "lamb", "muon", "sgd"}) {
+            if (number++ % slowness != 0) continue;
+            Json one{{"kind", kind}, {"inner", inner}};
+            if (std::string(kind) == "post-local-sgd") one["switch_step"] = 2;
+            check(toy, Mode::values, {one, Features(entry_named(kind).exchanges)}, seen);
+        }
     for (const char* inner : {"adamw", "lamb", "muon", "sgd"})
         for (const char* mixing : {"random-matching", "ring", "complete", "one-peer-exponential"})
             for (const Value& codec : codecs)

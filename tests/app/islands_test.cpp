@@ -96,9 +96,20 @@ std::vector<Json> outer_methods() {
         if (has("period")) algorithm["period"] = 2;
         if (entry.name == "post-local-sgd") algorithm["switch_step"] = 2;
         if (entry.name == "sparta") algorithm["share"] = 0.3;
+        if (has("local_steps")) algorithm["local_steps"] = 2;
         all.push_back(std::move(algorithm));
     }
     return all;
+}
+
+// Methods whose islands are led by their first devices, and those of them whose rounds are.
+bool has_rounds(const Json& method) {
+    return algorithm_entry(method.at("kind").get<std::string>()).exchanges ==
+           Feature::server_rounds;
+}
+bool is_led(const Json& method) {
+    const Feature feature = algorithm_entry(method.at("kind").get<std::string>()).exchanges;
+    return has_rounds(method) || feature == Feature::pairs || feature == Feature::server_of_models;
 }
 
 TEST_CASE("islands: the only one is its inner method, in every bit, under averages of models") {
@@ -152,9 +163,12 @@ TEST_CASE("islands, property: each is one worker with all batches of its devices
     for (const Json& method : outer_methods()) {
         const int devices = random() % 2 == 0 ? 2 : 3;
         const bool whole = method["kind"] == "sparseloco";  // its chunks are of whole tensors
-        const char* const by = whole || random() % 2 == 0 ? "leaders" : "shards";
-        const bool sharded = random() % 2 == 0 && std::string_view(by) == "shards";
-        const Json inside = sharded ? Json("zero") : Json("dense");
+        const bool led = is_led(method);
+        if (led && !has_rounds(method)) continue;  // what comes first depends on times
+        const char* const by = whole || led || random() % 2 == 0 ? "leaders" : "shards";
+        const bool sharded = random() % 2 == 0 && (led || std::string_view(by) == "shards");
+        const Json inside =
+            sharded ? Json{{"kind", "zero"}, {"stage", led ? 2 : 3}} : Json("dense");
         CAPTURE(method.dump());
         CAPTURE(by);
         const Metrics islands = run(with(training(4, devices), on_islands(method, by, inside)));
@@ -209,6 +223,7 @@ TEST_CASE("islands, property: steps take the time of their closed form") {
         for (int i = 0; i < 3; ++i) {
             const Json& way = inside[static_cast<std::size_t>(pick(0, 4))];
             if (method["kind"] == "sparseloco") continue;  // the codec has shards of no matrix
+            if (is_led(method)) continue;                  // no form
             const bool sharded = way == Json("zero");
             const Json algorithm =
                 on_islands(method, sharded || pick(0, 1) == 0 ? "shards" : "leaders", way);
@@ -237,6 +252,59 @@ TEST_CASE("islands, property: steps take the time of their closed form") {
             CHECK(metrics.step_time_s.value() == Approx(to_seconds(*form)).epsilon(1e-7));
         }
     CHECK(known > 20);
+}
+
+// On a bus that takes no time, an island is as fast as one device, so that the same letters come in
+// the same order. Classes of speed keep letters of different workers apart.
+TEST_CASE("islands, property: led ones meet in the order in which single devices would") {
+    int freely = 0;
+    for (const Json& method : outer_methods()) {
+        if (!is_led(method)) continue;
+        for (const int devices : {2, 3}) {
+            CAPTURE(method.dump());
+            CAPTURE(devices);
+            const auto scenario = [&](int each, const Json& algorithm) {
+                Json json = with(training(4, each), algorithm);
+                if (each > 1)
+                    json["cluster"]["bus"]["link"] = {{"bandwidth", "1000000Gbps"},
+                                                      {"latency", "0s"}};
+                json["cluster"]["speeds"] =
+                    Json::parse(R"({"kind": "list", "values": [1, 0.93, 0.81, 0.67]})");
+                json["stop"]["iterations"] = 12;
+                return json;
+            };
+            const Metrics islands = run(scenario(devices, on_islands(method)));
+            const Metrics workers = run(scenario(1, method));
+            check_same_losses(islands, workers, 1e-11);
+            CHECK(islands.sim_time_s == Approx(workers.sim_time_s).epsilon(1e-9));
+            freely += has_rounds(method) ? 0 : 1;
+        }
+    }
+    CHECK(freely >= 8);
+}
+
+// One island: its first device pushes S bytes and reads as many.
+//   step = (g l + 2 t((g-1)/g S)) + l + gradient + 2 (g-1) (l + t(S/g)) + 2 (L + T(S))
+// l is two lanes of the bus, L two cables and a lane at either end.
+TEST_CASE("islands: a led step takes its orders, what is handed on, the gradient and the letters") {
+    constexpr int devices = 4;
+    constexpr double size = 4e6;
+    constexpr double latency = 2e-6;
+    Json json = Json::parse(R"({
+        "cluster": {"nodes": 1, "devices_per_node": 4,
+            "bus": {"kind": "switched", "link": {"bandwidth": "100Gbps", "latency": "1us"}},
+            "fabric": {"kind": "star", "link": {"bandwidth": "1Gbps", "latency": "20us"}}},
+        "workload": {"gradient": "4000000B", "gradient_time": "1ms"},
+        "stop": {"iterations": 9}})");
+    const Metrics metrics = run(with(json, on_islands({{"kind", "ps-async"}})));
+    const auto bus = [](double bytes) { return bytes * 8 / 100e9; };
+    const double handed_on = devices * latency + 2 * bus((devices - 1) * size / devices);
+    const double reduced = 2 * (devices - 1) * (latency + bus(size / devices));
+    const double letters = 2 * (2 * 20e-6 + latency + size * 8 / 1e9);
+    const double first = latency + 1e-3 + reduced + letters;  // nothing has come yet
+    const double last_order = latency;
+    CHECK(metrics.sim_time_s == Approx(9 * first + 8 * handed_on + last_order).epsilon(1e-9));
+    CHECK(metrics.bytes_sent_per_node_per_step == Approx(size));
 }
 
 TEST_CASE("islands: whoever exchanges for a machine, it sends what one worker would") {

@@ -656,7 +656,12 @@ void Generator::mend_outer(const std::string& kind, Json& made) {
 
 void Generator::mend_algorithm(const std::string& kind, Json& made) {
     if (!made.value("error_feedback", false)) drop(made, {"error_decay"});
-    if (made.value("inner", Json()) == "sgd") drop(made, {"beta1", "beta2", "epsilon"});
+    const bool is_sgd_by_default = one_of(
+        kind, {"local-sgd", "post-local-sgd", "bmuf", "easgd", "cocod-sgd", "overlap-local-sgd"});
+    if (made.value("inner", Json(is_sgd_by_default ? "sgd" : "adamw")) == "sgd")
+        drop(made, {"beta1", "beta2", "epsilon"});
+    else if (is_sgd_by_default && made.contains("optimizer"))
+        drop(made["optimizer"], {"nesterov", "clip"});
     if (made.contains("outer")) mend_outer(kind, made);
     if (of_network_ && is_algorithm(kind)) choose_exchange(kind, made);
     if (kind == "collective" && made.at("operation") != "all-reduce") made.erase("all_reduce");
@@ -712,6 +717,7 @@ void Generator::mend_islands(Json& made) {
         made["aggregation"] = "all-reduce";
     if (made.contains("islands") && !is_read(made)) drop(made, {"schedule", "aggregation"});
     if (made.contains("islands") && !is_read(made)) made.erase("codec");
+    if (made.contains("islands") && !is_read(made)) drop(made, {"deadline", "over_selection"});
     if (made.contains("islands") && !is_read(made)) made["islands"] = "machine";
     if (!made.contains("islands") || !is_read(made)) drop(made, {"islands", "inside"});
 }
@@ -1422,6 +1428,8 @@ Json Generator::scenario() {
     made["stop"] = stop();
     if (trains_) {
         made["optimizer"] = object("optimizer", definition("optimizer"));
+        if (made["algorithm"].value("inner", Json("sgd")) != "sgd")
+            drop(made["optimizer"], {"nesterov", "clip"});
         if (chance(0.6)) made["measure"] = object("measure", definition("measure"));
     }
     if (!trains_ && made["algorithm"].contains("optimizer")) made["algorithm"].erase("optimizer");

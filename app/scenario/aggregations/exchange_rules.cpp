@@ -135,8 +135,8 @@ constexpr std::string_view velocities =
     "its memory is the velocity of momentum SGD: take the kind \"dgc\" or \"sgd\"; for others "
     "top-k with error feedback";
 constexpr std::string_view trains_alone =
-    "an island is for methods whose workers train alone between exchanges, or average models with "
-    "neighbors: take one of docs/algorithms/local.md or docs/algorithms/decentralized.md";
+    "an island is for methods whose workers have models of their own, or a server: take one of "
+    "docs/algorithms/local.md, decentralized.md, gossip.md or servers.md";
 constexpr std::string_view everybody_reruns =
     "survivors of a failure run the exchanges of all workers again, flat and one at a time; or "
     "set \"on_death\" to \"restart\"";
@@ -189,6 +189,8 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "\"machines\" out"},
     {servers, islands,
      "an island has no servers among its devices: all-reduce, all-gather or two-phase"},
+    {Features(pairs, server_of_models, server_rounds), Features(islands_by_shards),
+     "letters go between the first devices of islands: \"by\" is \"leaders\""},
     {Features(power_sgd), Features(islands_by_shards),
      "a shard of a matrix is no matrix: \"by\" of \"islands\" is \"leaders\""},
     {Features(one_bit), islands, owners_errors},
@@ -274,8 +276,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "workers average with neighbors, by \"neighbors\" alone; \"local-sgd\" and \"sgd\" take the "
      "mean of all"},
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
-              low_rank_step, column_step, components, sharded, global_top_k, differences, pushes,
-              pairs, server_of_models, server_rounds, nothing)
+              low_rank_step, column_step, components, sharded, global_top_k, differences, nothing)
          .with(all_momenta),
      islands, trains_alone},
     {Features(pushes), machines, "every worker has shares of its own, which machines do not: flat"},

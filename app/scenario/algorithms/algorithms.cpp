@@ -89,8 +89,8 @@ AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
     in.exchanges = entry.exchanges;
     if (entry.traits.has_server && in.devices_per_node > 1)
         place.refuse(
-            "its server stands on a node of its own, which needs \"cluster.devices_per_node\" of "
-            "1");
+            "its server stands on a node of its own, whose clients are nodes: set "
+            "\"cluster.devices_per_node\" to 1, or \"islands\" to \"machine\"");
     if (entry.traits.trains) check_own_exchange(read, in);
     AlgorithmChoice choice = entry.read(read, in);
     static_cast<AlgorithmTraits&>(choice) = entry.traits;

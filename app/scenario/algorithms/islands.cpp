@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/exchange/exchange_presets.hpp"
+#include "algorithms/islands/led_islands.hpp"
 #include "analysis/forms/memory_forms.hpp"
 #include "analysis/forms/step_models.hpp"
 #include "app/json/schema.hpp"
@@ -52,8 +53,16 @@ Said read_words(const Place& place, const WorkerShape& shape) {
     return words;
 }
 
+// Methods of letters.
+bool is_led(const AlgorithmEntry& entry) {
+    return entry.exchanges == Feature::pairs || entry.exchanges == Feature::server_of_models ||
+           entry.exchanges == Feature::server_rounds;
+}
+
 // Returns 1, or the devices of every island.
-int lanes_of(const Place& place, const IslandMembers& members, std::optional<By> by) {
+int lanes_of(const Place& place, const AlgorithmEntry& entry, const IslandMembers& members,
+             std::optional<By> by) {
+    if (!by && is_led(entry)) return 1;
     const auto size = static_cast<int>(members.front().size());
     const bool alike = std::ranges::all_of(
         members, [size](const auto& island) { return std::cmp_equal(island.size(), size); });
@@ -169,6 +178,19 @@ void check_outer(const Place& algorithm, const Place& islands, const AlgorithmEn
             std::string(*reason_against(Feature::leaders, Feature::islands_by_leaders)));
 }
 
+void check_led(const Place& inside, const AlgorithmEntry& entry, const IslandOptions& options) {
+    const auto* const sharded = std::get_if<ZeroOptions>(&options.inside);
+    if (sharded == nullptr) return;
+    if (entry.exchanges != Feature::server_rounds)
+        inside.refuse(
+            "leaves each device a shard of the mean gradient, of which the first device takes the "
+            "step as a whole: \"dense\"");
+    if (sharded->stage == 3)
+        inside.refuse(
+            "of stage 3 leaves each device a shard of the parameters, which the first device hands "
+            "in as a whole: \"stage\" is 1 or 2");
+}
+
 }  // namespace
 
 std::optional<IslandsChoice> read_islands(const Place& algorithm, const AlgorithmEntry& entry,
@@ -192,13 +214,15 @@ std::optional<IslandsChoice> read_islands(const Place& algorithm, const Algorith
         place.refuse(
             "one device is no island: set \"cluster.devices_per_node\" above 1, name a level of "
             "several machines (\"cluster.sites\"), or write \"device\"");
-    islands.options.lanes = lanes_of(place, members, words.by);
+    islands.options.lanes = lanes_of(place, entry, members, words.by);
+    islands.led = is_led(entry);
     islands.outer = outer_input(in, members, islands.options.lanes);
     static const Json dense = "dense";
     Place inside = algorithm;
     inside.json = &dense;
-    islands.inside = read_inside(child_of(algorithm, "inside").value_or(inside),
-                                 inner_input(in, islands.devices), islands.options);
+    inside = child_of(algorithm, "inside").value_or(inside);
+    islands.inside = read_inside(inside, inner_input(in, islands.devices), islands.options);
+    if (islands.led) check_led(inside, entry, islands.options);
     return islands;
 }
 
@@ -218,8 +242,13 @@ IslandLanes lanes_in_forms(const IslandsChoice& islands) {
 
 // The form of the outer method, whose gradient takes what the inner method's step takes. A single
 // piece is exchanged at a time, so that nothing overlaps but what the outer method lets overlap.
+// When a letter comes, and so what is handed on before a gradient, has no form.
 std::function<std::optional<Duration>(const StepModelInput&, std::int64_t k, double epoch)>
 step_form(const IslandsChoice& islands, const AlgorithmChoice& choice) {
+    if (islands.led)
+        return [](const StepModelInput&, std::int64_t, double) -> std::optional<Duration> {
+            return std::nullopt;
+        };
     const auto n = static_cast<int>(islands.options.members.size());
     return [outer = choice.model_step, inner = islands.inside.model_step, n,
             lanes = lanes_in_forms(islands), devices = islands.devices](
@@ -236,7 +265,8 @@ step_form(const IslandsChoice& islands, const AlgorithmChoice& choice) {
     };
 }
 
-// Messages of all lanes between islands and, where there are any, of what is handed on inside.
+// Messages of all lanes between islands and, where there are any, of what is handed on inside; and
+// orders of the first devices.
 void count_messages(const IslandsChoice& islands, AlgorithmChoice& choice) {
     if (!choice.messages || !islands.inside.messages) {
         choice.messages = nullptr;
@@ -244,11 +274,12 @@ void count_messages(const IslandsChoice& islands, AlgorithmChoice& choice) {
     }
     const auto n = static_cast<int>(islands.options.members.size());
     choice.messages = [outer = choice.messages, inner = islands.inside.messages, n,
-                       lanes = islands.options.lanes,
+                       lanes = islands.options.lanes, orders = islands.led ? 2 : 0,
                        devices = islands.devices](const StepModelInput& at, std::int64_t k) {
         const std::int64_t between = outer(among(at, n), k);
         const std::int64_t handed_on = between > 0 ? 2 * (devices - 1) * devices : 0;
-        return n * (inner(among(at, devices), k) + handed_on) + lanes * between;
+        const std::int64_t inside = inner(among(at, devices), k) + orders * (devices - 1);
+        return n * (inside + handed_on) + lanes * between;
     };
 }
 
@@ -287,8 +318,14 @@ void keep(const IslandsChoice& islands, AlgorithmChoice& choice) {
 
 void put_on_islands(const IslandsChoice& islands, AlgorithmChoice& choice) {
     const AlgorithmChoice& inside = islands.inside;
-    choice.run = [options = SharedValue<IslandOptions>(islands.options), outer = choice.run](
-                     Worker& device) { return on_islands(device, options, outer); };
+    const SharedValue<IslandOptions> options(islands.options);
+    choice.run = [options, run = islands.led ? &on_led_islands : &on_islands,
+                  outer = choice.run](Worker& device) { return run(device, options, outer); };
+    if (choice.serve)
+        choice.serve = [options, serve = choice.serve](Worker& server) {
+            return serve_islands(server, options, serve);
+        };
+    if (islands.led) choice.when_nodes_die = WhenNodesDie::cannot_go_on;
     choice.islands = islands.options.members;
     choice.islands_keep_shards = lanes_in_forms(islands) == IslandLanes::kept;
     count_messages(islands, choice);

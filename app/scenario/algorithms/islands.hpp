@@ -20,6 +20,7 @@ struct IslandsChoice {
     AlgorithmInput outer;    // what the options of the outer method depend on
     AlgorithmChoice inside;  // of the largest island
     int devices = 1;         // of the largest island
+    bool led = false;        // by their first devices (algorithms/islands/led_islands.hpp)
 };
 
 /// Returns nothing if every device is a worker. Throws ConfigError.

@@ -7,20 +7,24 @@
 #include "algorithms/exchange/exchange_presets.hpp"
 #include "algorithms/local/bmuf.hpp"
 #include "algorithms/local/cocod_sgd.hpp"
+#include "algorithms/local/diloco.hpp"
 #include "algorithms/local/easgd.hpp"
+#include "algorithms/local/local_adam.hpp"
 #include "algorithms/local/local_sgd.hpp"
+#include "algorithms/local/noloco.hpp"
 #include "algorithms/local/overlap_local_sgd.hpp"
 #include "algorithms/local/post_local_sgd.hpp"
 #include "algorithms/local/slowmo.hpp"
+#include "algorithms/local/sparseloco.hpp"
 #include "analysis/forms/exchange_forms.hpp"
 #include "analysis/forms/local_step_models.hpp"
 #include "analysis/forms/message_counts.hpp"
-#include "app/scenario/algorithms/adam_steps.hpp"
 #include "app/scenario/algorithms/blocks.hpp"
 #include "app/scenario/algorithms/common.hpp"
 #include "app/scenario/algorithms/exchange.hpp"
 #include "app/scenario/algorithms/families.hpp"
 #include "app/scenario/algorithms/neighbors.hpp"
+#include "app/scenario/algorithms/parts_of_models.hpp"
 
 namespace paceline {
 
@@ -38,64 +42,69 @@ constexpr auto block_forms =
                                         {"nesterov", BlockForm::nesterov},
                                         {"nesterov-folded", BlockForm::nesterov_folded}});
 
-// Reads methods that wait for the average at the end of each block.
+// Reads methods that wait for averages of so many vectors at the end of each block, behind the
+// `first` block.
 template <class Options>
-AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
+AlgorithmChoice blocking(const ObjectReader& read, const AlgorithmInput& in, Options& options,
+                         int vectors = 1, std::int64_t first = 0) {
     AlgorithmChoice choice;
     read_blocks(read, in, choice, options);
-    options.rule = rule_of(in.optimizer);
-    cost_blocks(choice, in, options.exchange, options.period);
-    choice.kept = kept_by_momentum(in) + kept_by_codec(options.exchange.codec, in.workers);
+    cost_blocks(choice, in, options.exchange, options.period, vectors, first);
+    choice.kept =
+        kept_by_inner(options.inner, in) + kept_by_codec(options.exchange.codec, in.workers);
     return choice;
 }
 
-// Does the same for methods whose average overlaps with the next block. They begin with a block.
+// Does the same for methods whose average overlaps with a block, but for the first `blocks_alone`.
 template <class Options>
-AlgorithmChoice overlapping(const ObjectReader& read, const AlgorithmInput& in, Options& options) {
+AlgorithmChoice overlapping(const ObjectReader& read, const AlgorithmInput& in, Options& options,
+                            std::int64_t blocks_alone = 0) {
+    options.inner = read_inner_rule(read, in, "sgd");
     AlgorithmChoice choice = blocking(read, in, options);
     choice.kept.reset();  // anchors and averages on their way differ from method to method
     const ExchangeOptions exchange = options.exchange;
     const std::int64_t period = options.period;
-    choice.model_step = [exchange, period](const StepModelInput& in, std::int64_t k, double) {
-        return overlapped_average_step_time(exchange, period, k, in);
+    const std::int64_t first = blocks_alone * period;
+    choice.contribution = [later = choice.contribution, first](const Layout& layout, std::int64_t k,
+                                                               double epoch) {
+        return k < first ? Bytes{} : later(layout, k, epoch);
     };
-    choice.messages = [exchange, period](const StepModelInput& in, std::int64_t k) {
-        return k % period == 0 ? exchange_messages(exchange, in) : 0;
+    choice.model_step = [=](const StepModelInput& in, std::int64_t k, double) {
+        return k < first ? lone_step_time(in)
+                         : overlapped_average_step_time(exchange, period, k, in);
     };
+    choice.messages = [=](const StepModelInput& in, std::int64_t k) {
+        return k >= first && k % period == 0 ? exchange_messages(exchange, in) : 0;
+    };
+    choice.stage = [=](std::int64_t k, double) { return k < first ? 0.0 : 1.0; };
     return choice;
 }
 
-AlgorithmChoice read_local_sgd(const ObjectReader& read, const AlgorithmInput& in) {
-    LocalSgdOptions options;
-    AlgorithmChoice choice = blocking(read, in, options);
+AlgorithmChoice read_local_sgd_of(const ObjectReader& read, const AlgorithmInput& in,
+                                  LocalSgdOptions options) {
+    if (const auto p = read.optional("buffers"))
+        options.buffers = as_choice(*p, "what happens to buffers", buffer_strategies);
+    AlgorithmChoice choice =
+        blocking(read, in, options, averaged_vectors(options), options.switch_step);
     choice.run = [options](Worker& worker) { return local_sgd(worker, options); };
     return choice;
 }
 
+AlgorithmChoice read_local_sgd(const ObjectReader& read, const AlgorithmInput& in) {
+    return read_local_sgd_of(read, in, {.inner = read_inner_rule(read, in, "sgd")});
+}
+
 AlgorithmChoice read_post_local_sgd(const ObjectReader& read, const AlgorithmInput& in) {
-    PostLocalSgdOptions options;
-    AlgorithmChoice choice = blocking(read, in, options);
-    options.switch_step =
-        as_integer(read.required("switch_step", "such as 1000"), 0, most_steps_of_an_option);
-    choice.run = [options](Worker& worker) { return post_local_sgd(worker, options); };
-    choice.model_step = [options](const StepModelInput& in, std::int64_t k, double) {
-        return post_local_sgd_step_time(options, k, in);
-    };
-    choice.messages = [options](const StepModelInput& in, std::int64_t k) {
-        return options.averages_after(k) ? exchange_messages(options.exchange, in) : 0;
-    };
-    choice.contribution = [options, wire = choice.wire, workers = in.workers](
-                              const Layout& layout, std::int64_t k, double) {
-        const Bytes model = form_of_contribution(options.exchange, layout, wire, workers);
-        return k < options.switch_step ? model : share_of_steps(model, options.period);
-    };
-    choice.stage = [begin = options.switch_step](std::int64_t k, double) {
-        return k < begin ? 0.0 : 1.0;
-    };
-    choice.period_at = [options](std::int64_t k) {
-        return k < options.switch_step ? 1 : options.period;
-    };
-    return choice;
+    LocalSgdOptions options = post_local_sgd(
+        as_integer(read.required("switch_step", "such as 1000"), 0, most_steps_of_an_option));
+    options.inner = read_inner_rule(read, in, "sgd");
+    return read_local_sgd_of(read, in, options);
+}
+
+AlgorithmChoice read_local_adam(const ObjectReader& read, const AlgorithmInput& in) {
+    LocalSgdOptions options = local_adam();
+    options.inner = read_adam_rule(read, in, {});
+    return read_local_sgd_of(read, in, options);
 }
 
 AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
@@ -106,9 +115,42 @@ AlgorithmChoice read_bmuf(const ObjectReader& read, const AlgorithmInput& in) {
         options.block_learning_rate = as_number_above(*p, 0, 1e9);
     if (const auto p = read.optional("form"))
         options.form = as_choice(*p, "a form of block momentum", block_forms);
+    options.inner = read_inner_rule(read, in, "sgd");
     AlgorithmChoice choice = blocking(read, in, options);
     *choice.kept += 2;  // the model of the last block and the block momentum
     choice.run = [options](Worker& worker) { return bmuf(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_diloco_of(const ObjectReader& read, const AlgorithmInput& in,
+                               DilocoOptions options) {
+    AlgorithmChoice choice = read_outer_steps(read, in, options);
+    cost_blocks(choice, in, options.exchange, options.period);
+    choice.run = [options](Worker& worker) { return diloco(worker, options); };
+    return choice;
+}
+
+AlgorithmChoice read_diloco(const ObjectReader& read, const AlgorithmInput& in) {
+    return read_diloco_of(read, in, {});
+}
+
+AlgorithmChoice read_sparseloco(const ObjectReader& read, const AlgorithmInput& in) {
+    return read_diloco_of(read, in, sparseloco());
+}
+
+AlgorithmChoice read_noloco(const ObjectReader& read, const AlgorithmInput& in) {
+    constexpr int vectors = 2;
+    NolocoOptions options;
+    options.inner = read_inner_rule(read, in);
+    read_outer_rate(read, &options.outer_learning_rate, &options.outer_momentum);
+    options.pull = options.outer_learning_rate;
+    if (const auto p = read.optional("pull")) options.pull = as_number_up_to(*p, 1e9);
+    AlgorithmChoice choice = neighborly(read, in, vectors, false);
+    options.exchange = *choice.exchange;
+    read_period(read, choice, options);
+    at_ends_of_blocks(choice, options.period);
+    choice.kept = kept_by_inner(options.inner, in) + vectors;  // the outer model and its momentum
+    choice.run = [options](Worker& worker) { return noloco(worker, options); };
     return choice;
 }
 
@@ -117,6 +159,7 @@ AlgorithmChoice read_easgd(const ObjectReader& read, const AlgorithmInput& in) {
     options.alpha = 0.9 / in.workers;
     if (const auto p = read.optional("alpha"))
         options.alpha = as_number_up_to(*p, 1.0 / in.workers);
+    options.inner = read_inner_rule(read, in, "sgd");
     AlgorithmChoice choice = blocking(read, in, options);
     *choice.kept += 1;  // the center
     choice.run = [options](Worker& worker) { return easgd(worker, options); };
@@ -130,26 +173,12 @@ AlgorithmChoice read_cocod_sgd(const ObjectReader& read, const AlgorithmInput& i
     return choice;
 }
 
-// No average runs during the first block.
 AlgorithmChoice read_overlap_local_sgd(const ObjectReader& read, const AlgorithmInput& in) {
     OverlapLocalSgdOptions options;
     if (const auto p = read.optional("alpha")) options.alpha = as_number_up_to(*p, 1);
     if (const auto p = read.optional("anchor_momentum")) options.anchor_momentum = as_share(*p);
-    AlgorithmChoice choice = overlapping(read, in, options);
+    AlgorithmChoice choice = overlapping(read, in, options, 1);
     choice.run = [options](Worker& worker) { return overlap_local_sgd(worker, options); };
-    const std::int64_t period = options.period;
-    choice.model_step = [later = choice.model_step, period](const StepModelInput& in,
-                                                            std::int64_t k, double epoch) {
-        return k < period ? lone_step_time(in) : later(in, k, epoch);
-    };
-    choice.messages = [later = choice.messages, period](const StepModelInput& in, std::int64_t k) {
-        return k < period ? 0 : later(in, k);
-    };
-    choice.contribution = [later = choice.contribution, period](const Layout& layout,
-                                                                std::int64_t k, double epoch) {
-        return k < period ? Bytes{} : later(layout, k, epoch);
-    };
-    choice.stage = [period](std::int64_t k, double) { return k < period ? 0.0 : 1.0; };
     return choice;
 }
 
@@ -167,10 +196,10 @@ void read_base(const ObjectReader& read, const AlgorithmInput& in, BaseOptions& 
         base.base = as_choice(*p, "a base optimizer", bases);
         if (is_adam(base.base) && base.rule.nesterov)
             p->refuse("Adam has no Nesterov form here; leave out the optimizer's \"nesterov\"");
-        if (in.around != Features() && (pushes(base.base) || base.base == Base::all_reduce))
+        if (in.around != Features() && base.base == Base::all_reduce)
             p->refuse(
-                "has no islands, which train alone or average with neighbors: \"local\", "
-                "\"local-adam\" or \"dsgd\"");
+                "has no islands: all workers have one model, so that one island would be all of "
+                "them; any other base has");
     }
     if (const auto p = read.optional("mixing"); p && !is_decentralized(base.base))
         p->refuse(
@@ -235,8 +264,8 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     SlowmoOptions options;
     read_base(read, in, options.base);
     read_average_and_buffers(read, options);
-    if (const auto p = read.optional("alpha")) options.alpha = as_number_above(*p, 0, 1e9);
-    if (const auto p = read.optional("beta")) options.beta = as_share(*p);
+    if (const auto p = read.optional("alpha")) options.slow.alpha = as_number_above(*p, 0, 1e9);
+    if (const auto p = read.optional("beta")) options.slow.beta = as_share(*p);
     AlgorithmChoice choice;
     const MixingUse use = pushes(options.base.base) ? MixingUse::edges : MixingUse::averages;
     if (is_decentralized(options.base.base)) choice = decentralized(read, in, 1, false, use);
@@ -249,8 +278,8 @@ AlgorithmChoice read_slowmo(const ObjectReader& read, const AlgorithmInput& in) 
     choice.is_replicated = options.base.base == Base::all_reduce;
     const double codec = kept_by_codec(options.exchange.codec, in.workers);
     constexpr double outer = 2;  // the anchor and the slow momentum
-    if (options.base.base == Base::local) choice.kept = kept_by_momentum(in) + outer + codec;
-    if (options.base.base == Base::local_adam) choice.kept = vectors_of_adam + outer + codec;
+    if (options.base.base == Base::local || options.base.base == Base::local_adam)
+        choice.kept = kept_by_inner(inner_of(options.base), in) + outer + codec;
     cost_slowmo(choice, options, in.workers);
     return choice;
 }

@@ -16,7 +16,7 @@ void check_own_exchange(const ObjectReader& read, const AlgorithmInput& in) {
                                 Feature::global_top_k, Feature::sharded);
     const Place& place = read.place();
     if (!with_own.has(in.exchanges)) return;
-    Features features(in.exchanges);
+    Features features = Features(in.exchanges).with(in.around);
     if (const auto p = read.optional("codec"))
         features = features.with(features_of(read_codec(*p, in)));
     if (const auto p = read.optional("aggregation"))

@@ -105,6 +105,10 @@ std::int64_t steps_of_epochs(const ObjectReader& read, const Place& place,
     return std::llround(steps);
 }
 
+constexpr std::string_view no_late_island =
+    "drops clients in the middle of a step, which the devices of an island take together; leave it "
+    "out";
+
 // Reads what all methods with rounds have.
 RoundOptions read_rounds(const ObjectReader& read, const AlgorithmInput& in) {
     RoundOptions options;
@@ -116,10 +120,13 @@ RoundOptions read_rounds(const ObjectReader& read, const AlgorithmInput& in) {
     if (const auto p = read.optional("over_selection")) {
         options.over_selection = as_number_above(*p, 0, 1e6);
         if (options.over_selection < 1) p->refuse("asks fewer than are needed; 1 or more");
+        if (options.over_selection > 1 && in.around != Features())
+            p->refuse(std::string(no_late_island));
     }
     if (const auto p = read.optional("deadline")) {
         options.deadline = as_duration(*p);
         if (*options.deadline == Duration::zero()) p->refuse("ends a round as it begins");
+        if (in.around != Features()) p->refuse(std::string(no_late_island));
     }
     options.momentum = in.optimizer.momentum;
     return options;

@@ -242,7 +242,7 @@ Levels ClusterChoice::levels() const {
 }
 
 Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {
-    const int hosts = uneven.empty() ? machines * cards() : cards_in_all();
+    const int hosts = uneven.empty() ? machines * cards() : cards_in_all() + machines - nodes;
     Fabric between = fabric.make(hosts, seed);
     if (!tcp) return between;
     for (Link& link : between.links) {
@@ -258,9 +258,14 @@ Fabric ClusterChoice::wires(int machines, std::uint64_t seed) const {
 
 Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
     Fabric between = wires(nodes + servers, seed);
-    if (!uneven.empty()) return make_uneven_machines(uneven, std::move(between));
+    if (!uneven.empty()) {
+        std::vector<MachineShape> machines = uneven;
+        machines.resize(machines.size() + static_cast<std::size_t>(servers));
+        return make_uneven_machines(machines, std::move(between));
+    }
     if (!bus) return between;
-    return make_machines(workers, devices_per_node, *bus, std::move(between));
+    return make_machines((nodes + servers) * devices_per_node, devices_per_node, *bus,
+                         std::move(between));
 }
 
 Fabric ClusterChoice::make_fabric(const Seating& seating, std::uint64_t seed) const {

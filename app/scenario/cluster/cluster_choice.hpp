@@ -68,8 +68,9 @@ struct ClusterChoice {
     /// Returns the levels of the job's machines.
     [[nodiscard]] Levels levels() const;
     /// Builds the wires between the workers, and to `servers` parameter servers on machines of
-    /// their own, which are numbered after the workers. If there are servers, requires one device
-    /// per machine and a fabric that takes servers.
+    /// their own, the first device of each, which are numbered after those of the workers. Such a
+    /// machine is like the others, or has one device where these are uneven. If there are servers,
+    /// requires a fabric that takes servers, and one of them where machines have several devices.
     [[nodiscard]] Fabric make_fabric(int servers, std::uint64_t seed) const;
     /// Builds the same for all seated machines. Each machine has as many hosts as devices.
     [[nodiscard]] Fabric make_fabric(const Seating& seating, std::uint64_t seed) const;

@@ -19,8 +19,7 @@ LocalAlgorithm of_bmuf(const BmufOptions& options) {
 
 LocalAlgorithm of_slowmo(double alpha, double beta, std::int64_t period, MomentumRule rule) {
     SlowmoOptions options;
-    options.alpha = alpha;
-    options.beta = beta;
+    options.slow = {alpha, beta};
     options.period = period;
     options.base.rule = rule;
     return [=](Worker& w) { return slowmo(w, options); };
@@ -34,7 +33,7 @@ TEST_CASE("bmuf: at constant gamma the classical form is SlowMo, with beta = eta
             CAPTURE(n);
             CAPTURE(rule.momentum);
             const BmufOptions options{
-                .period = 4, .block_momentum = 0.6, .block_learning_rate = 0.8, .rule = rule};
+                .period = 4, .block_momentum = 0.6, .block_learning_rate = 0.8, .inner = rule};
 
             const Eigen::MatrixXd models =
                 models_after(n, local_job(24, constant_rate), of_bmuf(options));
@@ -106,7 +105,8 @@ TEST_CASE("bmuf: its three forms follow their equations") {
             all.all_at(y);
             all.m.setZero();
         }
-        const BmufOptions options{3, 0.4, 0.9, form, dense_exchange(AllReduce::ring), {0.5}};
+        const BmufOptions options{
+            3, 0.4, 0.9, form, dense_exchange(AllReduce::ring), MomentumRule{0.5}};
 
         CHECK(distance(models_after(3, local_job(14, falling_rate), of_bmuf(options)), all.x) <
               1e-12);
@@ -115,7 +115,7 @@ TEST_CASE("bmuf: its three forms follow their equations") {
 
 TEST_CASE("bmuf: without block momentum every form is averaging of parameters") {
     const Eigen::MatrixXd averaged = models_after(5, local_job(20, falling_rate), [](Worker& w) {
-        return local_sgd(w, {4, dense_exchange(AllReduce::ring), {}});
+        return local_sgd(w, {4, dense_exchange(AllReduce::ring)});
     });
     for (const BlockForm form : forms) {
         CAPTURE(static_cast<int>(form));

@@ -65,7 +65,7 @@ TEST_CASE("diloco: without outer momentum and at rate 1 it is local Adam with av
             CAPTURE(n);
             CAPTURE(period);
             SlowmoOptions slow;
-            slow.beta = 0;
+            slow.slow.beta = 0;
             slow.period = period;
             slow.buffers = Buffers::maintain;
             slow.base.base = Base::local_adam;
@@ -158,9 +158,10 @@ TEST_CASE("diloco: with Muon inside it is MuLoCo, worker by worker") {
 
 TEST_CASE("diloco: with the mean of models outside it is local Adam, and with SGD at rate 1") {
     DilocoOptions options{.period = 4, .outer = OuterAverage{}};
-    const LocalAdamOptions adam{.period = 4};
-    const Eigen::MatrixXd expected = models_after(3, local_job(20, falling_rate),
-                                                  [=](Worker& w) { return local_adam(w, adam); });
+    LocalSgdOptions adam = local_adam();
+    adam.period = 4;
+    const Eigen::MatrixXd expected =
+        models_after(3, local_job(20, falling_rate), [=](Worker& w) { return local_sgd(w, adam); });
 
     CHECK(distance(models_after(3, local_job(20, falling_rate), of_diloco(options)), expected) <
           1e-12);

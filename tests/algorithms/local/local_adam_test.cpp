@@ -10,9 +10,9 @@
 namespace paceline::local_adam_test {
 namespace {
 
-Eigen::MatrixXd models_of(int n, const LocalAdamOptions& options) {
+Eigen::MatrixXd models_of(int n, const LocalSgdOptions& options) {
     return models_after(n, local_job(24, falling_rate),
-                        [=](Worker& w) { return local_adam(w, options); });
+                        [=](Worker& w) { return local_sgd(w, options); });
 }
 
 TEST_CASE(
@@ -21,12 +21,12 @@ TEST_CASE(
         for (const std::int64_t period : {1, 4}) {
             CAPTURE(period);
             SlowmoOptions slow;
-            slow.beta = 0;
+            slow.slow.beta = 0;
             slow.period = period;
             slow.buffers = buffers;
             slow.base.base = Base::local_adam;
             slow.base.rule.momentum = 0.9;
-            const LocalAdamOptions options{period, buffers, {}, {}};
+            const LocalSgdOptions options{period, {}, AdamRule{}, buffers};
 
             CHECK(distance(models_of(5, options),
                            models_after(5, local_job(24, falling_rate),
@@ -40,7 +40,7 @@ TEST_CASE("local adam: it is DiLoCo with outer rate 1 and no outer momentum") {
     outer.outer = OuterNesterov{1, 0};
     const AdamRule rule{.weight_decay = 0.02};
     outer.inner = rule;
-    const LocalAdamOptions options{4, Buffers::maintain, {}, rule};
+    const LocalSgdOptions options{4, {}, rule};
 
     CHECK(distance(models_of(5, options),
                    models_after(5, local_job(24, falling_rate),
@@ -56,7 +56,7 @@ TEST_CASE("local adam: one worker that keeps its moments is sequential AdamW") {
     DenseAdamOptions adam;
     adam.rule.weight_decay = 0.03;
     adam.exchange = dense_exchange(AllReduce::ring);
-    const LocalAdamOptions options{4, Buffers::average, {}, adam.rule};
+    const LocalSgdOptions options{4, {}, adam.rule, Buffers::average};
 
     CHECK(distance(models_of(1, options),
                    models_after(1, local_job(24, falling_rate),
@@ -65,11 +65,10 @@ TEST_CASE("local adam: one worker that keeps its moments is sequential AdamW") {
 
 // After a reset Adam's first step is gamma along the sign of the gradient, whatever came before.
 TEST_CASE("local adam: with moments at 0 every block begins with a step of length gamma") {
-    LocalAdamOptions options{3, Buffers::reset, {}, {}};
-    options.rule.epsilon = 1e-14;
+    const LocalSgdOptions options{3, {}, AdamRule{.epsilon = 1e-14}, Buffers::reset};
     const auto model_after = [&](std::int64_t steps) {
         Job job = local_job(steps, constant_rate);
-        return models_after(1, job, [=](Worker& w) { return local_adam(w, options); });
+        return models_after(1, job, [=](Worker& w) { return local_sgd(w, options); });
     };
 
     CHECK(((model_after(7) - model_after(6)).cwiseAbs().array() - 0.1).abs().maxCoeff() < 1e-9);

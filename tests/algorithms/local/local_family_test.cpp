@@ -47,36 +47,40 @@ Member slowmo_on(const std::string& name, Base base, bool average, Buffers buffe
 }
 
 std::vector<Member> family() {
-    const auto averaged = [](const StepModelInput& in, std::int64_t k) {
-        return averaged_step_time(dense_exchange(AllReduce::ring), period, k, in);
+    const auto blocks_from = [](std::int64_t first) {
+        return [=](const StepModelInput& in, std::int64_t k) {
+            if (!ends_block(k, period, first)) return std::optional(lone_step_time(in));
+            return averaged_step_time(dense_exchange(AllReduce::ring), in);
+        };
     };
-    const PostLocalSgdOptions post{4, period, dense_exchange(AllReduce::ring), {0.9}};
+    const auto averaged = blocks_from(0);
+    const MomentumRule rule{0.9};
+    LocalSgdOptions post = post_local_sgd(4);
+    post.period = period;
+    post.exchange = dense_exchange(AllReduce::ring);
+    post.inner = rule;
     return {
         {"local-sgd",
-         [](Worker& w) { return local_sgd(w, {period, dense_exchange(AllReduce::ring), {0.9}}); },
+         [=](Worker& w) { return local_sgd(w, {period, dense_exchange(AllReduce::ring), rule}); },
          averaged},
-        {"post-local-sgd", [=](Worker& w) { return post_local_sgd(w, post); },
-         [=](const StepModelInput& in, std::int64_t k) {
-             return post_local_sgd_step_time(post, k, in);
-         }},
+        {"post-local-sgd", [=](Worker& w) { return local_sgd(w, post); }, blocks_from(4)},
         {"bmuf",
-         [](Worker& w) {
+         [=](Worker& w) {
              return bmuf(
-                 w, {period, 0.5, 1, BlockForm::nesterov, dense_exchange(AllReduce::ring), {0.9}});
+                 w, {period, 0.5, 1, BlockForm::nesterov, dense_exchange(AllReduce::ring), rule});
          },
          averaged},
         {"easgd",
-         [](Worker& w) { return easgd(w, {period, 0.1, dense_exchange(AllReduce::ring), {0.9}}); },
+         [=](Worker& w) { return easgd(w, {period, 0.1, dense_exchange(AllReduce::ring), rule}); },
          averaged},
         {"cocod-sgd",
-         [](Worker& w) { return cocod_sgd(w, {period, dense_exchange(AllReduce::ring), {0.9}}); },
+         [=](Worker& w) { return cocod_sgd(w, {period, dense_exchange(AllReduce::ring), rule}); },
          [](const StepModelInput& in, std::int64_t k) {
              return overlapped_average_step_time(dense_exchange(AllReduce::ring), period, k, in);
          }},
         {"overlap-local-sgd",
-         [](Worker& w) {
-             return overlap_local_sgd(w,
-                                      {period, 0.6, 0.7, dense_exchange(AllReduce::ring), {0.9}});
+         [=](Worker& w) {
+             return overlap_local_sgd(w, {period, 0.6, 0.7, dense_exchange(AllReduce::ring), rule});
          },
          [](const StepModelInput& in, std::int64_t k) {
              if (k < period) return std::optional(lone_step_time(in));

@@ -1,5 +1,8 @@
 #include "algorithms/local/local_sgd.hpp"
 
+#include <array>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "algorithms/exchange/exchange_presets.hpp"
@@ -14,9 +17,11 @@ LocalAlgorithm of_local_sgd(std::int64_t period, MomentumRule rule = {}) {
 }
 
 LocalAlgorithm of_post_local_sgd(std::int64_t switch_step, std::int64_t period, MomentumRule rule) {
-    return [=](Worker& w) {
-        return post_local_sgd(w, {switch_step, period, dense_exchange(AllReduce::ring), rule});
-    };
+    LocalSgdOptions options = post_local_sgd(switch_step);
+    options.period = period;
+    options.exchange = dense_exchange(AllReduce::ring);
+    options.inner = rule;
+    return [=](Worker& w) { return local_sgd(w, options); };
 }
 
 TEST_CASE("local SGD: it is each worker's own momentum SGD, averaged after every tau-th step") {
@@ -51,6 +56,42 @@ TEST_CASE("local SGD: with period 1 it is dense SGD, with momentum too") {
             CHECK(distance(local, models_after(n, local_job(30, falling_rate), of_dense(rule))) <
                   1e-10);
         }
+}
+
+// The optimizers' own functions, worker by worker.
+TEST_CASE("local SGD: with another optimizer inside, that is what workers do between averages") {
+    const AdamRule adam{.beta2 = 0.99, .weight_decay = 0.02};
+    MuonRule muon;
+    muon.adam = adam;
+    muon.leave_out.emplace();
+    const auto step = [&](int rule, double gamma, const Vector& g, InnerState& s, Vector& x) {
+        if (rule == 0) adam_step(adam, gamma, ++s.steps, g, s.m, s.v, x);
+        if (rule == 1) (void)lamb_step({adam}, gamma, ++s.steps, g, s.m, s.v, x);
+        if (rule == 2) muon_step(muon, gamma, ++s.steps, g, s.m, s.v, x);
+    };
+    const std::array<InnerRule, 3> rules{adam, LambRule{adam}, muon};
+    for (int rule = 0; rule < 3; ++rule) {
+        CAPTURE(rule);
+        std::vector<Vector> x(3, Vector(small_layout(), Eigen::VectorXd::Ones(26)));
+        std::vector<InnerState> states(3, InnerState(x[0]));
+        for (std::int64_t k = 0; k < 14; ++k) {
+            Eigen::VectorXd mean = Eigen::VectorXd::Zero(26);
+            for (std::size_t i = 0; i < 3; ++i) {
+                const Eigen::VectorXd g = pull_to_own_target(x[i].values(), static_cast<int>(i), k);
+                step(rule, falling_rate(k), Vector(x[i].layout(), g), states[i], x[i]);
+                mean += x[i].values() / 3;
+            }
+            if (k % 4 == 3)
+                for (Vector& one : x) one.writable() = mean;
+        }
+        LocalSgdOptions options{.period = 4, .inner = rules[static_cast<std::size_t>(rule)]};
+
+        const Eigen::MatrixXd models = models_after(
+            3, local_job(14, falling_rate), [=](Worker& w) { return local_sgd(w, options); });
+
+        for (int i = 0; i < 3; ++i)
+            CHECK(distance(models.col(i), x[static_cast<std::size_t>(i)].values()) < 1e-12);
+    }
 }
 
 TEST_CASE("local SGD: a run that ends within a block ends without an average") {

@@ -20,8 +20,7 @@ LocalAlgorithm of_slowmo(const SlowmoOptions& options) {
 
 SlowmoOptions options_of(double alpha, double beta, std::int64_t period, BaseOptions base = {}) {
     SlowmoOptions options;
-    options.alpha = alpha;
-    options.beta = beta;
+    options.slow = {alpha, beta};
     options.period = period;
     options.base = base;
     return options;
@@ -78,7 +77,8 @@ TEST_CASE("slowmo: with tau 1, alpha 1 and beta 0 it is averaging of parameters"
             models_after(n, local_job(25, falling_rate), of_slowmo(options));
 
         CHECK(distance(models, models_after(n, local_job(25, falling_rate), [](Worker& w) {
-                           return local_sgd(w, {1, dense_exchange(AllReduce::ring), {0.8}});
+                           return local_sgd(
+                               w, {1, dense_exchange(AllReduce::ring), MomentumRule{0.8}});
                        })) < 1e-10);
     }
 }
@@ -90,7 +90,7 @@ TEST_CASE("slowmo: with alpha 1 and beta 0 it is local SGD, whatever tau is") {
             models_after(4, local_job(25, falling_rate), of_slowmo(options_of(1, 0, period)));
 
         CHECK(distance(models, models_after(4, local_job(25, falling_rate), [=](Worker& w) {
-                           return local_sgd(w, {period, dense_exchange(AllReduce::ring), {}});
+                           return local_sgd(w, {period, dense_exchange(AllReduce::ring)});
                        })) < 1e-10);
     }
 }

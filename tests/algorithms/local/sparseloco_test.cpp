@@ -29,9 +29,10 @@ TEST_CASE("sparseloco: where all is sent as it is it is DiLoCo with outer SGD, a
     const DilocoOptions dense{.period = 4, .outer = OuterSgd{1, 0}};
     const Eigen::MatrixXd models = models_after(3, local_job(24, falling_rate), of(options));
     CHECK(distance(models, models_after(3, local_job(24, falling_rate), of(dense))) < 1e-12);
-    const LocalAdamOptions adam{.period = 4};
+    LocalSgdOptions adam = local_adam();
+    adam.period = 4;
     CHECK(distance(models, models_after(3, local_job(24, falling_rate),
-                                        [=](Worker& w) { return local_adam(w, adam); })) < 1e-12);
+                                        [=](Worker& w) { return local_sgd(w, adam); })) < 1e-12);
 }
 
 // The optimizer of CCLoco, tplr-ai/CCLoco ccloco.py: its rate is in what is accumulated, and in the

@@ -21,11 +21,11 @@ TEST_CASE(
     "sparta: with all parameters it is local Adam with averages in every step, in every bit") {
     for (const int n : {1, 2, 5}) {
         CAPTURE(n);
-        const LocalAdamOptions every_step;
+        const LocalSgdOptions every_step = local_adam();
 
         CHECK(models_after(n, local_job(20, falling_rate), of_sparta(1)) ==
               models_after(n, local_job(20, falling_rate),
-                           [=](Worker& w) { return local_adam(w, every_step); }));
+                           [=](Worker& w) { return local_sgd(w, every_step); }));
     }
 }
 
@@ -45,7 +45,7 @@ TEST_CASE(
         };
         SpartaOptions options;
         options.share = share;
-        options.rule.beta1 = 0;
+        options.inner = AdamRule{.beta1 = 0};
         const Eigen::MatrixXd models =
             models_after(2, job, [=](Worker& w) { return sparta(w, options); });
         apart += (models.col(0).array() != models.col(1).array()).count();
@@ -59,8 +59,8 @@ TEST_CASE(
 TEST_CASE(
     "sparta, property: averages keep the mean of the models, and change the drawn entries alone") {
     SpartaOptions options;
-    options.rule.epsilon = 1;  // so that no two workers take the same step
-    LocalAdamOptions alone{1000, Buffers::maintain, {}, options.rule};
+    options.inner = AdamRule{.epsilon = 1};  // so that no two workers take the same step
+    LocalSgdOptions alone{1000, {}, options.inner};
     for (unsigned seed = 1; seed <= 50; ++seed) {
         CAPTURE(seed);
         const int n = 2 + static_cast<int>(seed % 5);
@@ -69,7 +69,7 @@ TEST_CASE(
         Job job = local_job(1, constant_rate);
         job.seed = seed;
         const Eigen::MatrixXd own =
-            models_after(n, job, [=](Worker& w) { return local_adam(w, alone); });
+            models_after(n, job, [=](Worker& w) { return local_sgd(w, alone); });
 
         const Eigen::MatrixXd models =
             models_after(n, job, [=](Worker& w) { return sparta(w, options); });

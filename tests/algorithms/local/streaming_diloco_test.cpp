@@ -47,12 +47,12 @@ TEST_CASE(
 TEST_CASE("streaming diloco: workers that keep all of their model never learn of each other") {
     StreamingDilocoOptions options{.fragments = 2, .delay = 1, .alpha = 1};
     options.diloco.period = 4;
-    LocalAdamOptions alone;
+    LocalSgdOptions alone = local_adam();
     alone.period = 1000;
 
     CHECK(distance(models_after(5, local_job(30, falling_rate), of_streaming(options)),
                    models_after(5, local_job(30, falling_rate),
-                                [=](Worker& w) { return local_adam(w, alone); })) == 0);
+                                [=](Worker& w) { return local_sgd(w, alone); })) == 0);
 }
 
 TEST_CASE(

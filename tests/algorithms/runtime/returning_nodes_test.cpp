@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -142,6 +143,7 @@ TEST_CASE("stale-synchronous SGD, property: it ends, and keeps its bound, when n
 // anchor and its momentum of that time. The average that was in flight is lost.
 Eigen::MatrixXd written_down(int n, const OverlapLocalSgdOptions& options, std::int64_t steps,
                              std::int64_t restart) {
+    const double momentum = std::get<MomentumRule>(options.inner).momentum;
     Eigen::MatrixXd x = Eigen::MatrixXd::Ones(26, n);
     Eigen::MatrixXd m = Eigen::MatrixXd::Zero(26, n);
     Eigen::VectorXd z = x.col(0);
@@ -152,7 +154,7 @@ Eigen::MatrixXd written_down(int n, const OverlapLocalSgdOptions& options, std::
         if (k == restart) mean.reset();
         if (k > 0 && k % options.period == 0) mean = x.rowwise().mean();
         for (int i = 0; i < n; ++i) {
-            m.col(i) = options.rule.momentum * m.col(i) + gradient(x.col(i), i);
+            m.col(i) = momentum * m.col(i) + gradient(x.col(i), i);
             x.col(i) -= rate * m.col(i);
         }
         if ((k + 1) % options.period != 0) continue;
@@ -169,8 +171,8 @@ Eigen::MatrixXd written_down(int n, const OverlapLocalSgdOptions& options, std::
 TEST_CASE("overlap local SGD: a restart within a block loses the average in flight, and goes on") {
     constexpr int n = 4;
     constexpr std::int64_t steps = 24;
-    const OverlapLocalSgdOptions options{
-        4, 0.6, 0.7, dense_exchange(AllReduce::ring), {.momentum = 0.5}};
+    const OverlapLocalSgdOptions options{4, 0.6, 0.7, dense_exchange(AllReduce::ring),
+                                         MomentumRule{.momentum = 0.5}};
     // Checkpoints begin with steps 6, 12 and 18, which is within the block of steps 16 to 19.
     const Duration write = 100us;
     const Duration read = 300us;
@@ -201,7 +203,7 @@ Absences away_twice() {
 
 SlowmoOptions over_all_reduce(double beta, Buffers buffers, bool average) {
     SlowmoOptions options;
-    options.beta = beta;
+    options.slow.beta = beta;
     options.period = 3;
     options.average = average;
     options.buffers = buffers;

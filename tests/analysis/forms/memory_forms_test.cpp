@@ -54,6 +54,7 @@ TEST_CASE("memory forms: each method keeps the vectors that its header lists") {
         {R"({"kind": "one-bit-adam"})", 2 + 1 + 0.25},
         {R"({"kind": "one-bit-lamb"})", 3 + 1 + 0.25},
         {R"({"kind": "local-sgd", "period": 4})", 1},
+        {R"({"kind": "local-sgd", "period": 4, "inner": "lamb"})", 2},
         {R"({"kind": "local-adam", "period": 4})", 2},
         {R"({"kind": "sparta"})", 2},
         {R"({"kind": "diloco", "period": 4})", 2 + 1 + 1},  // m, v; the outer model; its momentum
