@@ -17,16 +17,16 @@ struct WorkerState {
     int rank;
     Vector model;
     const WorkerState* follows = nullptr;  // whose model it has, if not its own
-    std::int64_t step = -1;          // the current one; -1 before the first
-    std::int64_t first_step = 0;     // of its present life
-    std::int64_t newest_step = -1;   // the newest it ever began, also before a restart
-    std::int64_t schedule_step = 0;  // where its step stands in the schedule of the run
-    std::int64_t gradients = 0;      // computed, without those that a restart has undone
-    std::int64_t undone = 0;         // gradients that restarts have undone
-    std::int64_t before_life = 0;    // of `gradients`, those that nothing of this life can lose
-    std::int64_t before_step = 0;    // of them, those of earlier steps than the current one
-    std::int64_t counted = 0;        // of them, those that its death would not lose
-    std::int64_t lost = 0;           // of them, those that were lost with its earlier lives
+    std::int64_t step = -1;                // the current one; -1 before the first
+    std::int64_t first_step = 0;           // of its present life
+    std::int64_t newest_step = -1;         // the newest it ever began, also before a restart
+    std::int64_t schedule_step = 0;        // where its step stands in the schedule of the run
+    std::int64_t gradients = 0;            // computed, without those that a restart has undone
+    std::int64_t undone = 0;               // gradients that restarts have undone
+    std::int64_t before_life = 0;  // of `gradients`, those that nothing of this life can lose
+    std::int64_t before_step = 0;  // of them, those of earlier steps than the current one
+    std::int64_t counted = 0;      // of them, those that its death would not lose
+    std::int64_t lost = 0;         // of them, those that were lost with its earlier lives
     Duration compute_time{};
     Duration checkpoint_due{};                 // time to write one before the next computation
     std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group

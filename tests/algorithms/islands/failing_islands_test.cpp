@@ -81,7 +81,10 @@ WorkerProgram program_of(const Case& at) {
     };
     if (at.period > 0)
         outer = [period = at.period](Worker& self) {
-            return local_sgd(self, {.period = period, .exchange = dense_exchange({}), .rule = {}});
+            LocalSgdOptions options;
+            options.period = period;
+            options.exchange = dense_exchange({});
+            return local_sgd(self, options);
         };
     return {[options = SharedValue<IslandOptions>(options), outer](Worker& device) {
         return on_islands(device, options, outer);
