@@ -325,7 +325,12 @@ void put_on_islands(const IslandsChoice& islands, AlgorithmChoice& choice) {
         choice.serve = [options, serve = choice.serve](Worker& server) {
             return serve_islands(server, options, serve);
         };
-    if (islands.led) choice.when_nodes_die = WhenNodesDie::cannot_go_on;
+    // Push-sum's messages may belong to steps before, whose rounds have no number at a return yet;
+    // SlowMo with a mixing is over push-sum, too.
+    const bool pushes =
+        choice.when_nodes_die == WhenNodesDie::loses_shares ||
+        (choice.when_nodes_die == WhenNodesDie::reruns_models && choice.mixing.make);
+    if (islands.led || pushes) choice.when_nodes_die = WhenNodesDie::cannot_go_on;
     choice.islands = islands.options.members;
     choice.islands_keep_shards = lanes_in_forms(islands) == IslandLanes::kept;
     count_messages(islands, choice);
