@@ -181,6 +181,7 @@ class Generator {
     void mend_outer(const std::string& kind, Json& made);
     void mend_algorithm(const std::string& kind, Json& made);
     void choose_islands(const std::string& kind, Json& made);
+    void choose_machines(const std::string& kind, Json& made);
     void mend_islands(Json& made);
     void mend_cluster_part(const std::string& place, Json& made);
 
@@ -699,14 +700,33 @@ void Generator::mend_algorithm(const std::string& kind, Json& made) {
     }
     if (is_algorithm(kind)) choose_islands(kind, made);
     mend_islands(made);
+    if (is_algorithm(kind)) choose_machines(kind, made);
     if (is_algorithm(kind)) mend_exchange(kind, made);
     if (made.contains("islands") && !is_read(made)) drop(made, {"islands", "inside"});
+}
+
+// Few exchanges can go by machine, so those that can often do.
+void Generator::choose_machines(const std::string& kind, Json& made) {
+    if (per_node_ == 1 || made.contains("islands") || chance(0.3)) return;
+    if (!definition(kind).at("properties").contains("aggregation")) return;
+    Json by_machine = made;
+    Json& aggregation = by_machine["aggregation"];
+    if (!aggregation.is_object())
+        aggregation =
+            Json{{"kind",
+                  text({"all-reduce", "all-gather", "two-phase", "servers", "sparse-all-reduce"})}};
+    aggregation["machines"] = text({"leaders", "shards"});
+    if (aggregation["machines"] == "leaders" && chance(0.7))
+        aggregation["inside"] = text({"dense", "encoded"});
+    if (is_read(by_machine)) made = std::move(by_machine);
 }
 
 // Few clusters can have islands, so those that can often do.
 void Generator::choose_islands(const std::string& kind, Json& made) {
     const bool can = per_node_ > 1 || !sites_.is_null();
-    if (!can || !definition(kind).at("properties").contains("islands") || chance(0.3)) return;
+    const bool must = per_node_ > 1 && traits_of(kind).has_server;
+    if (!can || !definition(kind).at("properties").contains("islands")) return;
+    if (!must && chance(0.3)) return;
     need(kind, made, {"islands"});
     if (chance(0.8)) need(kind, made, {"inside"});
 }
@@ -718,6 +738,7 @@ void Generator::mend_islands(Json& made) {
     if (made.contains("islands") && !is_read(made)) drop(made, {"schedule", "aggregation"});
     if (made.contains("islands") && !is_read(made)) made.erase("codec");
     if (made.contains("islands") && !is_read(made)) drop(made, {"deadline", "over_selection"});
+    if (made.contains("islands") && !is_read(made)) made["inside"] = "dense";
     if (made.contains("islands") && !is_read(made)) made["islands"] = "machine";
     if (!made.contains("islands") || !is_read(made)) drop(made, {"islands", "inside"});
 }
@@ -985,9 +1006,9 @@ Json Generator::all_reduce() {
 }
 
 Json Generator::algorithm() {
-    const bool own_nodes = one_of(fabric_kind_, {"star", "cell"}) && per_node_ == 1;
+    const bool own_node = one_of(fabric_kind_, {"star", "cell"}) && workers_ % per_node_ == 0;
     const AlgorithmTraits& traits = traits_of(algorithm_kind_);
-    if (traits.has_server && !own_nodes) algorithm_kind_ = "dense";
+    if (traits.has_server && !own_node) algorithm_kind_ = "dense";
     if (!traits.trains && trains_) algorithm_kind_ = "dgc";
     return object(algorithm_kind_, definition(algorithm_kind_));
 }

@@ -84,6 +84,10 @@ AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
     const Place kind = kind_of(place, "an algorithm", names);
     const AlgorithmEntry& entry = algorithm_entry(names[as_name(kind, "an algorithm", names)]);
     const std::optional<IslandsChoice> islands = read_islands(place, entry, in);
+    if (entry.traits.has_server && islands && !in.uneven && in.workers % in.devices_per_node != 0)
+        place.refuse(
+            "its server stands on a machine behind the others, which are full: set "
+            "\"cluster.nodes\" in place of \"devices\"");
     const ObjectReader read(place, algorithm_keys(entry));
     if (islands) in = islands->outer;
     in.exchanges = entry.exchanges;

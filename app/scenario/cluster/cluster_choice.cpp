@@ -264,8 +264,8 @@ Fabric ClusterChoice::make_fabric(int servers, std::uint64_t seed) const {
         return make_uneven_machines(machines, std::move(between));
     }
     if (!bus) return between;
-    return make_machines((nodes + servers) * devices_per_node, devices_per_node, *bus,
-                         std::move(between));
+    const int devices = servers > 0 ? (nodes + servers) * devices_per_node : workers;
+    return make_machines(devices, devices_per_node, *bus, std::move(between));
 }
 
 Fabric ClusterChoice::make_fabric(const Seating& seating, std::uint64_t seed) const {
