@@ -70,8 +70,8 @@ struct ClusterChoice {
     /// Builds the wires between the workers, and to `servers` parameter servers on machines of
     /// their own, the first device of each, which are numbered after those of the workers. Such a
     /// machine is like the others, or has one device where these are uneven. If there are servers,
-    /// requires a fabric that takes servers; where machines have several devices, one server and full
-    /// machines.
+    /// requires a fabric that takes servers; where machines have several devices, one server and
+    /// full machines.
     [[nodiscard]] Fabric make_fabric(int servers, std::uint64_t seed) const;
     /// Builds the same for all seated machines. Each machine has as many hosts as devices.
     [[nodiscard]] Fabric make_fabric(const Seating& seating, std::uint64_t seed) const;
