@@ -74,7 +74,7 @@ class LeadingDevice final : public InnerMethod {
     Worker self_;
 };
 
-// Services of the method go on after its end, and refer to what this keeps.
+// Services of the method refer to what this keeps, and go on after its end, or its death.
 Task<> keep(std::shared_ptr<LeadingDevice> device) {
     Signal never_comes;
     co_await never_comes.happened({"the end of the run"});
@@ -84,8 +84,8 @@ Task<> keep(std::shared_ptr<LeadingDevice> device) {
 Task<> lead(Worker& device, SharedValue<IslandOptions> options,
             std::function<Task<>(Worker&)> outer) {
     const auto leading = std::make_shared<LeadingDevice>(device, std::move(options));
-    co_await outer(leading->self());
     device.serve(keep(leading));
+    co_await outer(leading->self());
     co_await leading->end();
 }
 

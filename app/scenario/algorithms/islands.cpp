@@ -274,7 +274,7 @@ void count_messages(const IslandsChoice& islands, AlgorithmChoice& choice) {
     }
     const auto n = static_cast<int>(islands.options.members.size());
     choice.messages = [outer = choice.messages, inner = islands.inside.messages, n,
-                       lanes = islands.options.lanes, orders = islands.led ? 2 : 0,
+                       lanes = islands.options.lanes, orders = std::int64_t{islands.led ? 2 : 0},
                        devices = islands.devices](const StepModelInput& at, std::int64_t k) {
         const std::int64_t between = outer(among(at, n), k);
         const std::int64_t handed_on = between > 0 ? 2 * (devices - 1) * devices : 0;
