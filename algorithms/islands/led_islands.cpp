@@ -8,7 +8,6 @@
 
 #include "algorithms/mail/letter.hpp"
 #include "algorithms/runtime/worker.hpp"
-#include "sim/collectives/inside_machine.hpp"
 #include "sim/engine/signal.hpp"
 
 namespace paceline {
@@ -21,10 +20,6 @@ constexpr int box_of_orders = 1 << 16;  // beyond those of methods
 constexpr double order_to_update = -1;
 constexpr double order_to_end = -2;
 constexpr double orders_to_hear_news = -3;  // of so many vectors less this
-
-CollectiveOfOwn broadcast_of(Bytes size) {
-    return [size](const Rank& rank) { return broadcast_from_first(rank, size); };
-}
 
 // The first device of an island, as the island and as the inner method that the others follow.
 class LeadingDevice final : public InnerMethod {
@@ -45,8 +40,8 @@ class LeadingDevice final : public InnerMethod {
     Task<Vector> mean_gradient(const Vector& x) override {
         if (const int vectors = std::exchange(island_.news, 0); vectors > 0) {
             co_await order({.number = orders_to_hear_news - vectors});
-            co_await inside_.exchange(broadcast_of(vectors * device_.weigh(x)),
-                                      "broadcast inside islands");
+            co_await inside_.exchange(messages_inside(island_, vectors * device_.weigh(x)),
+                                      name_inside(island_));
         }
         co_await order({.vector = x, .number = static_cast<double>(device_.step())});
         co_return co_await inner_->mean_gradient(x);
@@ -75,10 +70,9 @@ class LeadingDevice final : public InnerMethod {
 };
 
 // Services of the method refer to what this keeps, and go on after its end, or its death.
-Task<> keep(std::shared_ptr<LeadingDevice> device) {
+Task<> keep(std::shared_ptr<LeadingDevice> /*kept*/) {
     Signal never_comes;
     co_await never_comes.happened({"the end of the run"});
-    device.reset();
 }
 
 Task<> lead(Worker& device, SharedValue<IslandOptions> options,
@@ -108,7 +102,7 @@ Task<> follow(Worker& device, SharedValue<IslandOptions> options) {
         } else if (order.number < orders_to_hear_news) {
             const int vectors = static_cast<int>(orders_to_hear_news - order.number);
             const Bytes size = device.weigh(device.current_model());
-            co_await inside.exchange(broadcast_of(vectors * size), "broadcast inside islands");
+            co_await inside.exchange(messages_inside(island, vectors * size), name_inside(island));
         } else {
             catch_up(device, static_cast<std::int64_t>(order.number));
             co_await inner->mean_gradient(*order.vector);
