@@ -3,8 +3,9 @@
 // of members are events.
 //
 // Nothing is assumed equal: members enter at times of their own, and each message has the rate and
-// the latency of its route. What is assumed is that no message shares a link with another one, and
-// that is checked:
+// the latency of its route. What is assumed is that no message shares a link with another one,
+// except within a group (sim/ahead/grouped_times.hpp) and with rings beside it through the same
+// cards (sim/ahead/card_times.hpp), and that is checked:
 //   - Each link has one owner, so that the messages of a collective never meet
 //     (sim/ahead/link_owners.hpp).
 //   - A host is in one such collective at a time, and enters only while no flow is on its links,

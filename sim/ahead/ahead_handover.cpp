@@ -13,7 +13,8 @@ namespace paceline {
 void Ahead::hand_over(AheadRun& run) {
     for (std::size_t i = 0; i < runs_.size();) {
         AheadRun& other = *runs_[i];
-        const bool is_before = other.stream == run.stream && other.number < run.number;
+        const bool is_before = other.stream == run.stream && other.number < run.number &&
+                               (run.cards == nullptr || other.cards != run.cards);
         if (!is_before || other.inside == 0) {
             ++i;
             continue;
@@ -21,8 +22,15 @@ void Ahead::hand_over(AheadRun& run) {
         hand_over(other);
         i = 0;  // it may be gone
     }
+    if (run.by_events) return;  // a message of those touched a lane of this one
+    if (run.cards != nullptr && !run.cards->by_events) return hand_over_cards(*run.cards);
+    if (run.rounds.slots == 0 && run.cards == nullptr) replay(run);
+    hand_on(run);
+}
+
+// What each member is at becomes messages, and it goes on by events.
+void Ahead::hand_on(AheadRun& run) {
     ++handed_over_;
-    if (run.rounds.slots == 0) replay(run);
     std::vector<AheadMember*> members = std::exchange(run.members, {});
     run.members.resize(run.count());
     run.by_events = true;
@@ -165,6 +173,7 @@ MessageId Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& mess
                        Join& delivered) {
     std::optional<FlowProgress> progress;
     if (run.rounds.grouped) progress = run.group.flow(from, to).progress;
+    if (run.cards != nullptr) progress = run.cards->times.progress(run.ring_of_cards, from);
     return network_.adopt({.from = run.host(from),
                            .to = run.host(to),
                            .stream = run.stream,
@@ -176,7 +185,8 @@ MessageId Ahead::adopt(AheadRun& run, int from, int to, const RoundMessage& mess
                            .drain = message.drain,
                            .arrive = message.arrive,
                            .has_drained = has_left(run, from, message),
-                           .progress = progress},
+                           .progress = progress,
+                           .grouped = run.rounds.grouped},
                           drained, delivered);
 }
 

@@ -14,6 +14,7 @@ void AheadRun::begin(const MessageRounds& of_rounds, Stream of_stream, std::uint
     number = of_number;
     kind = of_kind;
     by_events = takes_no_time = false;
+    cards = nullptr;
     entered = inside = 0;
     const auto places = static_cast<std::size_t>(rounds.members);
     hosts.resize(places);
@@ -92,6 +93,9 @@ AheadRun& Ahead::run_for(const AheadMember& member, int place, const PlacesOfHos
     run.begin(rounds, member.stream, begun_++, simulation_.running_kind());
     for (int i = 0; i < rounds.members; ++i) run.hosts[AheadRun::at(i)] = hosts(i);
     of_host_.resize(static_cast<std::size_t>(network_.hosts()));
+    of_card_.resize(of_host_.size());
+    waiting.push_back(&run);
+    if (!has_empty_chunks(rounds) && join_cards(run, hosts)) return run;
     const LinkOwners::Routes routes =
         owners_.claim(run.rounds, run.hosts, network_.find_route(),
                       [this](LinkId link) { return network_.is_unlimited(link); });
@@ -107,7 +111,6 @@ AheadRun& Ahead::run_for(const AheadMember& member, int place, const PlacesOfHos
     } else if (!rounds.passes_chunks()) {
         run.times.begin(run.rounds, [this, &run](int from, int to) { return wire(run, from, to); });
     }
-    waiting.push_back(&run);
     return run;
 }
 
@@ -117,7 +120,8 @@ bool Ahead::enter(AheadMember& member, int place, const PlacesOfHosts& hosts,
     AheadRun& run = run_for(member, place, hosts, rounds);
     const int host = run.host(place);
     PACELINE_CHECK(host == member.host, "all members of a collective agree on its members");
-    if (!run.by_events && !can_run(host)) hand_over(run);
+    if (!run.by_events && (run.cards == nullptr ? !can_run(host) : !can_run_beside(run, place)))
+        hand_over(run);
     run.entries[AheadRun::at(place)] = simulation_.now();
     if (++run.entered == rounds.members) {
         const auto found = gathering_.find({run.stream, hosts(0), hosts(1), rounds.members});
@@ -132,6 +136,7 @@ bool Ahead::enter(AheadMember& member, int place, const PlacesOfHosts& hosts,
     member.run = &run;
     of_host_[static_cast<std::size_t>(host)] = &run;
     if (run.inside++ == 0) ++reservations_.active;
+    if (run.cards != nullptr) use_card(*run.cards, place);
     if (!run.up.empty()) {
         run.up[AheadRun::at(place)] = network_.half_wire(owners_.up(host));
         run.down[AheadRun::at(place)] = network_.half_wire(owners_.down(host));
@@ -142,6 +147,7 @@ bool Ahead::enter(AheadMember& member, int place, const PlacesOfHosts& hosts,
 
 // Works out all that the member's entry decides. Returns false if it cannot run ahead.
 bool Ahead::follow(AheadRun& run, int place) {
+    if (run.cards != nullptr) return follow_cards(run, place);
     if (run.rounds.passes_chunks()) return run.entered < run.rounds.members || run_ring(run);
     if (run.rounds.grouped) return follow_group(run, place);
     run.times.enter(place, run.entries[AheadRun::at(place)]);
@@ -261,7 +267,10 @@ void Ahead::member_ends(AheadRun& run, int place) {
     of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
     member.run = nullptr;
     if (--run.inside == 0) --reservations_.active;
-    if (run.inside == 0 && run.entered == run.rounds.members) {
+    const bool is_over = run.inside == 0 && run.entered == run.rounds.members;
+    if (run.cards != nullptr) {
+        leave_card(*run.cards, place);
+    } else if (is_over) {
         ++finished_;
         if (network_.reports_sums()) report_all(run);
         retire(run);
@@ -276,6 +285,8 @@ void Ahead::count(int host, const RoundTraffic& of) {
 void Ahead::retire(AheadRun& run) {
     const auto found = std::ranges::find(runs_, &run, &std::unique_ptr<AheadRun>::get);
     PACELINE_CHECK(found != runs_.end(), "a collective ends once");
+    if (run.cards != nullptr) forget_ring(run);
+    run.cards = nullptr;
     std::swap(*found, runs_.back());
     free_.push_back(std::move(runs_.back()));
     runs_.pop_back();
@@ -284,14 +295,21 @@ void Ahead::retire(AheadRun& run) {
 // --- what hands over ---
 
 void Ahead::touch_host(int host) {
-    if (AheadRun* const run = of_host_[static_cast<std::size_t>(host)]) hand_over(*run);
+    if (host >= network_.hosts()) {
+        if (AheadCards* const cards = of_card(host)) cards_are_due(*cards);
+    } else if (AheadRun* const run = of_host_[static_cast<std::size_t>(host)]) {
+        hand_over(*run);
+    }
 }
 
 void Ahead::touch_bandwidth(LinkId link) {
-    const int owner = reservations_.owners[link];
+    const int owner = reservations_.owners[link];  // a host, or a card
     const auto used_by = [owner](const std::unique_ptr<AheadRun>& run) {
+        const AheadCards* const cards = run->cards;
+        if (cards != nullptr && cards->is_in_use() && cards->is_here(owner)) return true;
         const auto found = std::ranges::find(run->hosts, owner);
-        return run->inside > 0 && found != run->hosts.end() &&
+        const bool is_in_use = cards != nullptr ? cards->is_in_use() : run->inside > 0;
+        return is_in_use && found != run->hosts.end() &&
                run->is_here(static_cast<int>(found - run->hosts.begin()));
     };
     if (owner < 0) return;
@@ -325,6 +343,14 @@ void Ahead::close(Stream stream, std::span<const int> hosts, int first) {
             ++it;
         }
     }
+    const auto is_given_up = [&](const std::unique_ptr<AheadCards>& cards) {
+        return cards->stream == stream &&
+               std::ranges::binary_search(hosts, cards->first_host - first) &&
+               std::ranges::all_of(cards->rings, [](const AheadRun* run) { return !run; });
+    };
+    for (auto it = std::ranges::find_if(cards_, is_given_up); it != cards_.end();
+         it = std::ranges::find_if(cards_, is_given_up))
+        drop_cards(**it);
 }
 
 }  // namespace paceline

@@ -12,6 +12,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "sim/ahead/ahead.hpp"
+#include "sim/ahead/card_times.hpp"
 #include "sim/ahead/grouped_times.hpp"
 #include "sim/ahead/link_owners.hpp"
 #include "sim/ahead/ring_times.hpp"
@@ -22,9 +23,12 @@
 
 namespace paceline {
 
+struct AheadCards;
+
 /// The collectives of a network. Entries and ends are in ahead_run.cpp, handovers in
 /// ahead_handover.cpp and, of rings with slots, in slot_handover.cpp, what an observer is told in
-/// ahead_reports.cpp, and what is particular to grouped messages in ahead_grouped.cpp.
+/// ahead_reports.cpp, what is particular to grouped messages in ahead_grouped.cpp, and to rings
+/// that share cards in ahead_cards.cpp.
 class Ahead final : public Reserver {
   public:
     /// Returns the one of a network, which owns it.
@@ -39,6 +43,8 @@ class Ahead final : public Reserver {
     /// The ends of members, as events.
     void member_ends(AheadRun& run, int place);
     void all_end(AheadRun& run);
+    /// A ring that shares cards has waited for the others as long as it can.
+    void cards_are_due(AheadCards& cards);
 
     void touch_host(int host) override;
     /// Hands over collectives in which the link's owner took part, also if it has ended: their
@@ -70,6 +76,21 @@ class Ahead final : public Reserver {
     bool follow_group(AheadRun& run, int place);
     bool end_group(AheadRun& run);
     void replay_group(AheadRun& run);
+    bool join_cards(AheadRun& run, const PlacesOfHosts& hosts);
+    AheadCards* cards_for(const AheadRun& run, const PlacesOfHosts& hosts);
+    [[nodiscard]] bool can_run_beside(const AheadRun& run, int place);
+    AheadCards*& of_card(int card);
+    void use_card(AheadCards& cards, int place);
+    void leave_card(AheadCards& cards, int place);
+    bool have_one_rate(const AheadRun& run, int place);
+    bool follow_cards(AheadRun& run, int place);
+    bool run_cards(AheadCards& cards);
+    [[nodiscard]] Bandwidth shared_capacity(const AheadCards& cards, std::size_t place) const;
+    void begin_times(AheadCards& cards);
+    void hand_over_cards(AheadCards& cards);
+    void stand(AheadRun& run);
+    void forget_ring(const AheadRun& run);
+    void drop_cards(const AheadCards& cards);
     bool run_ring(AheadRun& run);
     template <class Times>
     bool run_times(AheadRun& run, Times& times);
@@ -84,6 +105,7 @@ class Ahead final : public Reserver {
     void report_all(AheadRun& run);
     void retire(AheadRun& run);
 
+    void hand_on(AheadRun& run);
     void replay(AheadRun& run);
     void open_lanes(AheadRun& run, int place, AheadMember& member);
     void hand_over_messages(AheadRun& run, const std::vector<AheadMember*>& members);
@@ -104,6 +126,8 @@ class Ahead final : public Reserver {
     std::vector<std::unique_ptr<AheadRun>> runs_;           // all that exist
     std::vector<std::unique_ptr<AheadRun>> free_;           // to be used again
     std::vector<AheadRun*> of_host_;                        // the run that a host is in, or null
+    std::vector<std::unique_ptr<AheadCards>> cards_;        // in the order in which they began
+    std::vector<AheadCards*> of_card_;                      // the rings that use it, or null
     std::uint64_t begun_ = 0;
     std::uint64_t finished_ = 0;
     std::uint64_t handed_over_ = 0;
@@ -159,6 +183,36 @@ class AheadRun {
     };
     GroupedTimes group;
     std::vector<End> group_ends;  // [place]: scratch
+    AheadCards* cards = nullptr;  // whose links it shares
+    int ring_of_cards = 0;        // among these
+};
+
+/// Rings that share cards. They run ahead together, once all members of all of them have entered.
+struct AheadCards {
+    explicit AheadCards(Ahead& owner) : ahead(owner) {}
+
+    void due(std::uint32_t /*unused*/) { ahead.cards_are_due(*this); }
+    [[nodiscard]] bool is_in_use() const;
+    /// Returns whether a member has entered at the place of this card.
+    [[nodiscard]] bool is_here(int card) const;
+
+    Ahead& ahead;
+    Stream stream = 0;
+    int first_host = 0;  // of the rings side by side
+    int members = 0;     // of each
+    int rounds = 0;
+    LinkOwners::Cards shares;
+    std::vector<AheadRun*> rings;  // as shares.rings; null: not begun, or over
+    std::uint64_t begun = 0;       // rings, by index there
+    std::vector<int> cards;        // [place]: their numbers, as owners of links
+    std::vector<int> inside;       // [place]: members
+    std::vector<Bandwidth> alone;  // [place]: of a message to the next one; 0: not known yet
+    std::size_t complete = 0;      // rings whose members have all entered
+    std::size_t over = 0;          // rings
+    bool by_events = false;
+    EventId deadline{};
+    CardTimes times;
+    std::vector<Time> nobody;  // entries of a ring that has not begun
 };
 
 }  // namespace paceline

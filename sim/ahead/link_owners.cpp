@@ -1,6 +1,8 @@
 #include "sim/ahead/link_owners.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <map>
 
 namespace paceline {
 
@@ -13,7 +15,7 @@ std::size_t first_half(const Route& route) {
     return (route.size() + 1) / 2;
 }
 
-// The one host, as long as it is one.
+// The one host, or place, as long as it is one.
 void join(int& one, int host) {
     one = one == LinkOwners::nobody || one == host ? host : several;
 }
@@ -28,7 +30,7 @@ LinkOwners::Routes LinkOwners::claim(const MessageRounds& rounds, const std::vec
     if (found != known_.end()) return found->routes;
     if (known_.size() == most_groups) known_.clear();
     owners_.resize(links_, nobody);
-    of_host_.resize(hosts_of(hosts_));
+    of_host_.resize(2 * hosts_of(hosts_));  // cards behind hosts
     const Routes routes = claim_all(rounds, members, route, is_unlimited);
     known_.push_back({rounds.partners, members, routes});
     return routes;
@@ -64,13 +66,81 @@ LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
     routes.have_owners = std::ranges::all_of(
         claimed, [&](LinkId link) { return owner_for(link, claims[link]) != nobody; });
     if (!routes.have_owners) return routes;
-    for (const LinkId link : claimed) {
-        const int owner = owner_for(link, claims[link]);
-        if (owners_[link] == owner) continue;
-        owners_[link] = owner;
-        of_host_[hosts_of(owner)].owned.push_back(link);
-    }
+    for (const LinkId link : claimed) own(link, claims[link]);
     return routes;
+}
+
+void LinkOwners::own(LinkId link, const Claim& claim) {
+    const int owner = owner_for(link, claim);
+    if (owners_[link] == owner) return;
+    owners_[link] = owner;
+    of_host_[hosts_of(owner)].owned.push_back(link);
+}
+
+LinkOwners::Cards LinkOwners::claim_cards(const std::vector<int>& hosts, int abreast, int ring,
+                                          const FindRoute& route, const IsUnlimited& is_unlimited) {
+    const auto found = std::ranges::find_if(known_cards_, [&](const KnownCards& known) {
+        return known.abreast == abreast && known.ring == ring && known.hosts == hosts;
+    });
+    if (found != known_cards_.end()) return found->cards;
+    if (known_cards_.size() == most_groups) known_cards_.clear();
+    owners_.resize(links_, nobody);
+    of_host_.resize(2 * hosts_of(hosts_));  // cards behind hosts
+    Cards cards = claim_all_cards(hosts, abreast, ring, route, is_unlimited);
+    known_cards_.push_back({hosts, abreast, ring, cards});
+    return cards;
+}
+
+// Rings share links if those of one hop do. They are taken together only if the same ones do on
+// every hop.
+LinkOwners::Cards LinkOwners::claim_all_cards(const std::vector<int>& hosts, int abreast, int ring,
+                                              const FindRoute& route,
+                                              const IsUnlimited& is_unlimited) {
+    const int places = static_cast<int>(hosts.size()) / abreast;
+    const auto host = [&](int place, int of) {
+        return hosts[hosts_of(place % places * abreast + of)];
+    };
+    std::map<LinkId, Use> uses;
+    Route links;
+    for (int place = 0; place < places; ++place) {
+        for (int of = 0; of < abreast; ++of) {
+            route(host(place, of), host(place + 1, of), links);
+            for (std::size_t hop = 0; hop < links.size(); ++hop) {
+                if (is_unlimited(links[hop])) continue;
+                Use& use = uses[links[hop]];
+                join(use.place, place);
+                use.rings |= ring_bit(of);
+                use.is_of_first_half = use.is_of_first_half && hop < first_half(links);
+            }
+        }
+    }
+    std::uint64_t together = 0;
+    for (const auto& [link, use] : uses)
+        if ((use.rings & ring_bit(ring)) != 0 && use.rings != ring_bit(ring)) together |= use.rings;
+    if (together == 0) return {};
+    Cards cards{.shared = std::vector<Links>(hosts_of(places))};
+    for (int of = 0; of < abreast; ++of)
+        if ((together & ring_bit(of)) != 0) cards.rings.push_back(of);
+    const auto claim_of = [&](const Use& use) -> Claim {
+        if (use.rings != together) {
+            const int only = std::countr_zero(use.rings);
+            return {host(use.place, only), host(use.place + 1, only), use.is_of_first_half};
+        }
+        const int first = cards.rings.front();
+        return {card_at(host(use.place, first)), card_at(host(use.place + 1, first)),
+                use.is_of_first_half};
+    };
+    for (const auto& [link, use] : uses) {
+        if ((use.rings & together) == 0) continue;
+        const bool is_shared = use.rings == together;
+        if (use.place == several || (!is_shared && std::popcount(use.rings) != 1)) return {};
+        if (owner_for(link, claim_of(use)) == nobody) return {};
+        if (is_shared) cards.shared[hosts_of(use.place)].push_back(link);
+    }
+    if (std::ranges::any_of(cards.shared, &Links::empty)) return {};
+    for (const auto& [link, use] : uses)
+        if ((use.rings & together) != 0) own(link, claim_of(use));
+    return cards;
 }
 
 // Returns whether the half of a host consists of these links. A half that is known may be empty: on

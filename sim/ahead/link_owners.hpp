@@ -12,12 +12,17 @@
 //
 // A link has one owner at most, whichever collective claimed it first. Unlimited links need none.
 //
+// Rings may run side by side, each through a device of every machine, and share the machines' cards
+// (sim/ahead/card_times.hpp). A link on which only messages of one pair of machines meet is owned
+// by a card, which is none of the hosts, so that what these do inside a machine does not touch it.
+//
 // Cost: the routes of a collective's messages, once for each group and kind of partners; afterwards
 // a comparison of members for each collective. Memory: O(links + members of the groups that are
 // remembered).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -51,6 +56,21 @@ class LinkOwners {
     Routes claim(const MessageRounds& rounds, const std::vector<int>& members,
                  const FindRoute& route, const IsUnlimited& is_unlimited);
 
+    using Links = boost::container::small_vector<LinkId, 2>;
+    /// Rings that share links, and which: [place], on the way to the next one.
+    struct Cards {
+        std::vector<int> rings{};
+        std::vector<Links> shared{};
+    };
+    /// Of rings side by side, whose hosts follow one another at each place (`abreast` of them),
+    /// returns those that share links with one of them, and claims the links of all of these. None
+    /// if it shares no links, or some of its links can have no owner.
+    Cards claim_cards(const std::vector<int>& hosts, int abreast, int ring, const FindRoute& route,
+                      const IsUnlimited& is_unlimited);
+
+    /// The owner of what rings share at a place: its number, by the host of the first of them.
+    [[nodiscard]] int card_at(int first_host) const { return hosts_ + first_host; }
+
     // Of these, what has been claimed; so there must have been a claim.
     [[nodiscard]] std::span<const LinkId> links_of(int host) const {
         return span_of(at(host).owned);
@@ -61,7 +81,6 @@ class LinkOwners {
     [[nodiscard]] std::span<const LinkId> down(int host) const { return half(at(host).down); }
 
   private:
-    using Links = boost::container::small_vector<LinkId, 2>;
     struct OfHost {
         Links owned;
         std::optional<Links> up, down;  // empty if not known; a known half may have no links
@@ -79,6 +98,22 @@ class LinkOwners {
         Routes routes;
     };
 
+    /// Who uses a link, of rings side by side.
+    struct Use {
+        int place = nobody;  // of the senders
+        std::uint64_t rings = 0;
+        bool is_of_first_half = true;
+    };
+    struct KnownCards {
+        std::vector<int> hosts;
+        int abreast;
+        int ring;
+        Cards cards;
+    };
+
+    Cards claim_all_cards(const std::vector<int>& hosts, int abreast, int ring,
+                          const FindRoute& route, const IsUnlimited& is_unlimited);
+    void own(LinkId link, const Claim& claim);
     Routes claim_all(const MessageRounds& rounds, const std::vector<int>& members,
                      const FindRoute& route, const IsUnlimited& is_unlimited);
     static bool note_half(std::optional<Links>& half, std::span<const LinkId> links);
@@ -98,6 +133,7 @@ class LinkOwners {
     std::vector<int>& owners_;
     std::vector<OfHost> of_host_;
     std::vector<Known> known_;
+    std::vector<KnownCards> known_cards_;
 };
 
 }  // namespace paceline

@@ -110,6 +110,13 @@ struct MessageRounds {
     [[nodiscard]] int open_rounds() const { return std::clamp(in_flight, 1, std::max(count, 1)); }
 };
 
+/// Rings that lead from machine to machine side by side: at most so many, and the bit of each in a
+/// set of them.
+inline constexpr int most_abreast = 64;
+constexpr std::uint64_t ring_bit(int ring) {
+    return std::uint64_t{1} << static_cast<unsigned>(ring);
+}
+
 /// Returns the size of part `index` of `count` parts of a vector, the last of which have a byte
 /// more where it does not divide.
 constexpr Bytes part_of(Bytes size, int count, int index) {

@@ -61,8 +61,8 @@ bool RingTimes::begin(const MessageRounds& rounds, const std::vector<Wire>& wire
     width_ = static_cast<std::size_t>(rounds.open_rounds());
     round_ = 0;
     ends_at_once_ = false;
-    if (std::ranges::any_of(wires, &Wire::is_down)) return false;
-    if (!chunks_.begin(rounds, wires, std::ranges::max(entries), {})) return false;
+    const bool in_range = chunks_.begin(rounds, wires, std::ranges::max(entries), {});
+    if (!in_range || std::ranges::any_of(wires, &Wire::is_down)) return false;
     latency_before_.resize(n_);
     for (std::size_t i = 0; i < n_; ++i)
         latency_before_[i + 1 < n_ ? i + 1 : 0] = wires[i].latency.count();

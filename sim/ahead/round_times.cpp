@@ -68,6 +68,19 @@ void RoundTimes::put(int place, int round, const RoundMessage& message) {
     own.sent = slots_[slot(own.role.to, round)].received = message;
 }
 
+void RoundTimes::stand(int place, int round, const OpenRound& at, const RoundTraffic& traffic) {
+    Member& member = members_[static_cast<std::size_t>(place)];
+    member.here = true;
+    member.ended = member.sent = round;
+    member.traffic = traffic;
+    if (round == rounds_->count) return;
+    OpenRound& own = slots_[slot(place, round)] = at;
+    own.role = rounds_->who(place, round);
+    if (!has_drained(place, round) || !has_received(place, round)) return;
+    ++member.sent;
+    end_next(place);
+}
+
 void RoundTimes::resume(const Frontier& frontier, const std::vector<RoundTraffic>& traffic) {
     for (int place = 0; place < rounds_->members; ++place) {
         const auto at = static_cast<std::size_t>(place);

@@ -86,6 +86,11 @@ class RoundTimes {
     void open_all(int place, Time at);
     void put(int place, int round, const RoundMessage& message);
 
+    /// Sets that a member stands in `round`, which it began then, with these messages, having
+    /// exchanged `traffic` before. If both have happened, it has begun the next one. Requires that
+    /// one round is open at a time.
+    void stand(int place, int round, const OpenRound& at, const RoundTraffic& traffic);
+
     /// Members that have ended since they were last taken.
     [[nodiscard]] std::vector<int>& ended() { return ended_; }
     [[nodiscard]] bool has_ended(int place) const { return of(place).ended == rounds_->count; }

@@ -133,6 +133,7 @@ struct MessageUnderWay {
     Time arrive;
     bool has_drained = false;
     std::optional<FlowProgress> progress{};  // if it shares links
+    bool grouped = false;                    // as Network::group says
 };
 
 class Network {

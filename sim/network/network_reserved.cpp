@@ -94,8 +94,11 @@ MessageId Network::adopt(const MessageUnderWay& message, Join* drained, Join& de
         flow.since = message.progress->since;
         flow.remaining = message.progress->remaining;
         flow.rate = message.progress->rate;
-        group(id);
     }
+    if (message.grouped) group(id);
+    // Others of its links may have drained in this instant
+    if (message.progress && !message.grouped)
+        for (const LinkId link : flow.route) mark_changed(links_[link]);
     flow.state = State::flowing;
     flow.event = simulation_.at(message.drain, action<&Network::drain>(*this, index), flow.kind,
                                 key(EventRank::drains, flow));

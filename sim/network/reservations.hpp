@@ -30,7 +30,7 @@ class Reserver {
     Reserver& operator=(const Reserver&) = delete;
     virtual ~Reserver() = default;
 
-    /// A host is about to send by itself, or a flow is about to use a link that it owns.
+    /// A host is about to send by itself, or a flow is about to use a link of that owner.
     virtual void touch_host(int host) = 0;
     /// The bandwidth of a link is about to change.
     virtual void touch_bandwidth(LinkId link) = 0;
@@ -48,7 +48,9 @@ struct Reservations {
 
     std::unique_ptr<Reserver> reserver{};  // null before the first reservation
     std::size_t active = 0;                // 0: it need not be called
-    std::vector<int> owners{};  // [link]: host, or nobody; complete if anything is active
+    std::vector<int>
+        owners{};  // [link]: host, nobody, or what the reserver counts behind the hosts;
+                   // complete if anything is active
 
     /// A flow is about to use a link.
     void touch(LinkId link) const {

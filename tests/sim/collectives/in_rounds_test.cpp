@@ -17,9 +17,11 @@
 #include "sim/collectives/all_gather.hpp"
 #include "sim/collectives/all_reduce.hpp"
 #include "sim/collectives/all_to_all.hpp"
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/plans/all_reduce_plan.hpp"
 #include "sim/collectives/plans/card_rings.hpp"
+#include "sim/collectives/plans/hierarchical.hpp"
 #include "sim/collectives/plans/nccl_collectives.hpp"
 #include "sim/collectives/reduce_scatter.hpp"
 #include "sim/collectives/sparse_all_reduce.hpp"
@@ -89,8 +91,10 @@ AllReducePlan by_nccl() {
 }
 
 Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
-                  const BlockWeight& block) {
+                  const BlockWeight& block, int devices) {
     const Bytes slice{1 + size.count / 50};
+    const int device = self.place() % devices;
+    const auto abreast = [&] { return self.part(device, devices, self.size() / devices); };
     switch (kind) {
         case 0:
             return ring_all_reduce(std::move(self), size);
@@ -180,12 +184,28 @@ Task<> collective(int kind, Rank self, Bytes size, const UnionWeight& sparse,
             return all_to_all(AllToAll::grouped, std::move(self), block);
         case 40:
             return two_phase(AllToAll::grouped, std::move(self), block, &no_work);
+        case 41:
+            return hierarchical_all_reduce(self, size, devices);
+        case 42:
+            return ring_all_reduce(abreast(), chunk(size, devices, device));
+        case 43:
+            return ring_reduce_scatter(abreast().with_cost(cost), size);
+        case 44:
+            return ring_all_gather_chunks(abreast(), size + Bytes{device});
+        case 45:
+            return ring_all_reduce(abreast().with_cost(delay), size);
+        case 46:
+            return pipelined_ring_all_reduce(abreast(), size, {slice, 4});
+        case 47:
+            return ring_all_reduce(abreast(), (1 + device) * size);
         default:
             return tree_all_reduce(std::move(self), size);
     }
 }
-constexpr int kinds = 41;
 constexpr int first_grouped = 38;
+constexpr int kinds = 41;
+constexpr int first_abreast = kinds;
+constexpr int kinds_abreast = 7;
 
 struct Step {
     int kind;
@@ -196,6 +216,7 @@ struct Step {
 // A job of collectives one after the other, and what comes in between.
 struct Plan {
     int hosts = 2;
+    int devices = 1;  // of a machine, for rings side by side
     Fabric fabric;
     Duration overhead{};
     std::vector<Step> steps;
@@ -315,7 +336,7 @@ Outcome run(const Plan& plan, bool by_events, bool watched = false) {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             co_await simulation.sleep(steps[i].pauses[static_cast<std::size_t>(host)]);
             const Rank self(network, group, host, plan.on_one_stream ? first : first + i);
-            co_await collective(steps[i].kind, self, steps[i].size, sparse, block);
+            co_await collective(steps[i].kind, self, steps[i].size, sparse, block, plan.devices);
             outcome.ends.emplace_back(simulation.now().time_since_epoch(), host);
         }
     };
@@ -475,6 +496,85 @@ TEST_CASE("ahead of the queue, property: grouped messages take the very times of
     }
     CHECK(ahead > 4000);
     CHECK(interrupted > 2000);
+}
+
+// Rings side by side that share machines' cards, all devices one or each half of them. Where the
+// bus is as narrow as a card, it may bind first.
+Plan random_plan_abreast(Random& seeds, bool disturbed, const std::vector<Duration>& instants) {
+    Random random(seeds());
+    Plan plan = random_plan(seeds, disturbed, instants);
+    plan.devices = 2 + static_cast<int>(up_to(random, 3));
+    const int machines = 2 + static_cast<int>(up_to(random, 4));
+    const int hosts = plan.hosts = machines * plan.devices;
+    const int cards = plan.devices == 4 && random() % 3 == 0 ? 2 : 1;
+    const auto kind = random() % 2 == 0 ? BusKind::switched : BusKind::direct;
+    const Link card = random_link(random);
+    Fabric star = random_star(random, machines * cards);
+    if (random() % 2 == 0) star = make_star(machines * cards, card, card);
+    Link bus{{1'000'000 * (1 + up_to(random, 30'000))}, Duration{up_to(random, 3'000'000)}};
+    if (random() % 3 == 0)
+        bus.bandwidth = {card.bandwidth.bits_per_second * 2 / (3 + up_to(random, 3))};
+    plan.fabric = make_machines(hosts, plan.devices, {kind, bus, cards}, std::move(star));
+    for (Plan::Change& change : plan.changes)
+        change.link %= static_cast<LinkId>(plan.fabric.links.size());
+    for (Plan::Foreign& flow : plan.flows) {
+        flow.from %= hosts;
+        flow.to = (flow.from + 1 + flow.to % (hosts - 1)) % hosts;
+    }
+    for (Plan::Death& death : plan.deaths) death.host %= hosts;
+    const auto steps = [&](std::size_t count) {
+        std::vector<Step> all = random_steps(random, hosts, static_cast<int>(count));
+        for (Step& step : all) {
+            if (random() % 4 == 0) step.pauses.assign(step.pauses.size(), 0us);
+            if (random() % 4 == 0) continue;
+            step.kind = first_abreast + static_cast<int>(random() % kinds_abreast);
+            if (random() % 2 == 0) continue;
+            for (int host = 0; host < hosts; ++host)  // machines are apart, their devices together
+                step.pauses[static_cast<std::size_t>(host)] =
+                    step.pauses[static_cast<std::size_t>(host - host % plan.devices)];
+        }
+        return all;
+    };
+    plan.steps = steps(1 + random() % 4);
+    if (!plan.second.empty()) plan.second = steps(2);
+    return plan;
+}
+
+TEST_CASE("ahead of the queue, property: rings that share cards take the very times of events") {
+    std::uint64_t ahead = 0;
+    std::uint64_t interrupted = 0;
+    for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        std::vector<Duration> instants;
+        for (const auto& [time, host] : run(random_plan_abreast(random, false, {}), true).ends)
+            instants.push_back(time);
+        random.seed(seed);
+        const Plan plan = random_plan_abreast(random, seed % 2 == 0, instants);
+        const Outcome fast = run(plan, false);
+        check_same(fast, run(plan, true));
+        ahead += fast.ahead;
+        interrupted += fast.interrupted;
+    }
+    CHECK(ahead > 4000);
+    CHECK(interrupted > 4000);
+}
+
+TEST_CASE("ahead of the queue: eight rings through the cards of 32 machines run as one") {
+    Plan plan;
+    plan.hosts = 256;
+    plan.devices = 8;
+    plan.fabric = make_machines(256, 8, {BusKind::switched, {100_Gbps, 1us}},
+                                make_star(32, {10_Gbps, 20us}, {10_Gbps, 20us}));
+    std::vector<Duration> late(256);
+    for (std::size_t host = 0; host < late.size(); ++host) late[host] = 1us * (host * host % 64);
+    for (const Bytes size : {97_MB, 9'700'003_B}) {
+        plan.steps = {{first_abreast, size, late}};
+        const Outcome fast = run(plan, false);
+        CHECK(fast.ahead == 8 + 2 * 32);
+        CHECK(fast.interrupted == 0);
+        check_same(fast, run(plan, true));
+    }
 }
 
 TEST_CASE("ahead of the queue: a group among 64 members is one, and delivers all its messages") {
