@@ -1,7 +1,7 @@
 // Rings that share cards and run ahead of the queue together (sim/ahead/card_times.hpp).
 //
-// What they share at a place is owned by its card (sim/ahead/link_owners.hpp). A card is in use while
-// a member of any of them is there, and whatever touches its links hands all of them over.
+// What they share at a place is owned by its card (sim/ahead/link_owners.hpp). A card is in use
+// while a member of any of them is there, and whatever touches its links hands all of them over.
 //
 // Members may enter at any times. The rings are worked out once all members of all rings have
 // entered. None ends before, as long as that is less than the time of a message after the first
@@ -116,7 +116,8 @@ void Ahead::use_card(AheadCards& cards, int place) {
     ++cards.inside[AheadRun::at(place)];
 }
 
-// Returns whether the messages on a hop have one capacity by themselves, as far as members are here.
+// Returns whether the messages on a hop have one capacity by themselves, as far as members are
+// here.
 bool Ahead::have_one_rate(const AheadRun& run, int place) {
     if (!run.is_here(place) || !run.is_here(run.next(place))) return true;
     const Wire wire = this->wire(run, place, run.next(place));
