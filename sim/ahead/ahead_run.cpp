@@ -31,8 +31,8 @@ bool AheadTicket::enter(NetworkPart network, Stream stream, int place, PlacesOfH
     network_ = &network.whole();
     member_.stream = stream;
     member_.host = hosts(place);
-    entered_ = Ahead::of(*network_).enter(member_, place, hosts, rounds);
-    return entered_;
+    member_.entered = Ahead::of(*network_).enter(member_, place, hosts, rounds);
+    return member_.entered;
 }
 
 AheadTicket::~AheadTicket() {
