@@ -75,9 +75,12 @@ LinkOwners::Routes LinkOwners::claim_all(const MessageRounds& rounds,
 
 // Returns whether the half of a host consists of these links. A half that is known may be empty: on
 // a route of one hop the receiver has none.
-bool LinkOwners::note_half(std::optional<Links>& half, std::span<const LinkId> links) {
-    if (!half) half.emplace(links.begin(), links.end());
-    return std::ranges::equal(*half, links);
+bool LinkOwners::note_half(Half& known, std::span<const LinkId> links) {
+    if (known.count == Half::not_known) {
+        known = {static_cast<std::uint32_t>(half_links_.size()), static_cast<int>(links.size())};
+        half_links_.insert(half_links_.end(), links.begin(), links.end());
+    }
+    return std::ranges::equal(half(known), links);
 }
 
 // Returns whether the route consists of the sender's half and the receiver's. The first route of a
