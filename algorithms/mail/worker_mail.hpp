@@ -27,8 +27,8 @@ struct IslandAddress {
 
 class WorkerMail {
   public:
-    /// `rank` is that of the device; `island` is null for its own letters. Requires that all outlive
-    /// this object.
+    /// `rank` is that of the device; `island` is null for its own letters. Requires that all
+    /// outlive this object.
     WorkerMail(Mail& mail, const Lives& lives, int rank,
                std::unique_ptr<const IslandAddress> island)
         : mail_(mail), lives_(lives), rank_(rank), island_(std::move(island)) {}

@@ -92,8 +92,8 @@ class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
     void begin(Simulation& simulation, const Process* process, Join* join);
     /// The same, but puts it on the ready list. Nobody is notified of its end.
     void begin_later(Simulation& simulation, const Process* process);
-    /// Starts it for a parent that awaits it. Returns whether it has finished already; otherwise its
-    /// end wakes the parent.
+    /// Starts it for a parent that awaits it. Returns whether it has finished already; otherwise
+    /// its end wakes the parent.
     bool begin_for(Coroutine& parent);
 
     /// Puts the suspended coroutine on the ready list.
