@@ -5,6 +5,7 @@
 
 namespace paceline {
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as in methods that are coroutines
 Task<> synchronous_sgd(Worker& self, SharedValue<SynchronousSgdOptions> options) {
     const MomentumRule& rule =
         options->rule;  // lives as long as the exchange, which is part of them
