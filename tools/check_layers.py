@@ -86,8 +86,8 @@ HEAVY_IN_HEADERS = [
     (re.compile(r"Eigen/(Dense|Eigen)$"), "Eigen/Dense in a header", "Eigen/Core"),
 ]
 JSON_FOLDERS = ["app", "explorer", "python", "tests", "bench"]
-ENGINE_ALLOWED = re.compile(r"[a-z_0-9]+$|fmt/|boost/random(/|\.hpp$)|boost/circular_buffer\.hpp$|sim/engine/")
-ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, Boost.CircularBuffer, sim/engine"
+ENGINE_ALLOWED = re.compile(r"[a-z_0-9]+$|fmt/|boost/random(/|\.hpp$)|boost/circular_buffer\.hpp$|boost/smart_ptr/intrusive_|sim/engine/")
+ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, Boost.CircularBuffer, intrusive pointers of Boost.SmartPtr, sim/engine"
 
 # Rooms that programs without threads and files are built of (the preset embedded), the headers that they may not include,
 # and the file that includes oneTBB where there are threads.

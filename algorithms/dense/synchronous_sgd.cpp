@@ -5,13 +5,15 @@
 
 namespace paceline {
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as in methods that are coroutines
 Task<> synchronous_sgd(Worker& self, SharedValue<SynchronousSgdOptions> options) {
-    Vector& x = self.replicated_model();
-    Vector& m = self.replicated("momentum");
-    co_await synchronous_steps(self, options.part(&SynchronousSgdOptions::exchange),
-                               [&](std::int64_t, double gamma, const Vector& mean) {
-                                   momentum_step(options->rule, gamma, mean, m, x);
-                               });
+    const MomentumRule& rule =
+        options->rule;  // lives as long as the exchange, which is part of them
+    return synchronous_steps(self, options.part(&SynchronousSgdOptions::exchange),
+                             [&self, &rule](std::int64_t, double gamma, const Vector& mean) {
+                                 Vector& m = self.replicated("momentum");
+                                 momentum_step(rule, gamma, mean, m, self.replicated_model());
+                             });
 }
 
 }  // namespace paceline

@@ -65,24 +65,33 @@ struct VectorExchange::Pass {
 
 VectorExchange::VectorExchange(Worker& self, SharedValue<ExchangeOptions> options,
                                Preparation prepare, const std::string& name, const MakeCoder& make)
-    : self_(self),
-      options_(std::move(options)),
-      prepare_(std::move(prepare)),
-      name_(name),
-      pieces_(pieces_of(self, options_->schedule, options_->codec.leave_out)) {
+    : self_(self), options_(std::move(options)) {
+    const bool is_plain = !make && !prepare.make && prepare.passes == 0 && name.empty();
+    if (is_plain && averages_at_once()) return;
+    parts().prepare = std::move(prepare);
+    parts().name = name;
     if (make || !averages_at_once()) make_coders(make);
 }
 
 VectorExchange::VectorExchange(Worker& self, SharedValue<ExchangeOptions> options,
                                std::vector<Piece> pieces, const std::string& name)
-    : self_(self), options_(std::move(options)), name_(name), pieces_(std::move(pieces)) {
+    : self_(self),
+      options_(std::move(options)),
+      parts_(std::make_unique<Parts>(Parts{.name = name, .pieces = std::move(pieces)})) {
     make_coders({});
 }
 
+VectorExchange::Parts& VectorExchange::parts() {
+    if (parts_ == nullptr)
+        parts_ = std::make_unique<Parts>(
+            Parts{.pieces = pieces_of(self_, options_->schedule, options_->codec.leave_out)});
+    return *parts_;
+}
+
 void VectorExchange::make_coders(const MakeCoder& make) {
-    coders_.reserve(pieces_.size());
-    for (const Piece& piece : pieces_)
-        coders_.push_back(coder_of(self_, *options_, piece, name_, make));
+    parts_->coders.reserve(parts_->pieces.size());
+    for (const Piece& piece : parts_->pieces)
+        parts_->coders.push_back(coder_of(self_, *options_, piece, parts_->name, make));
 }
 
 VectorExchange::~VectorExchange() = default;
@@ -91,24 +100,25 @@ VectorExchange::~VectorExchange() = default;
 bool VectorExchange::averages_at_once() const {
     const auto* const compressor = std::get_if<Compressor>(&options_->codec.coder);
     return compressor != nullptr && compressor->lossless && !options_->codec.error_feedback &&
-           !prepare_.make && options_->schedule.whole && !options_->schedule.partition &&
-           options_->schedule.begin == Begin::after_backward &&
+           (parts_ == nullptr || !parts_->prepare.make) && options_->schedule.whole &&
+           !options_->schedule.partition && options_->schedule.begin == Begin::after_backward &&
            options_->aggregation.kind == Aggregation::all_reduce &&
            options_->aggregation.machines == ByMachine::flat;
 }
 
 Task<> VectorExchange::encode(std::size_t i, Vector part) {
-    const Piece& piece = pieces_[i];
+    const Piece& piece = parts_->pieces[i];
     std::function<Vector()> make = [this, &piece, part = std::move(part)]() mutable {
-        return prepare_.make ? prepare_.make(piece, std::move(part)) : std::move(part);
+        return parts_->prepare.make ? parts_->prepare.make(piece, std::move(part))
+                                    : std::move(part);
     };
-    return coders_[i]->encode({std::move(make), prepare_.passes, self_.step()});
+    return parts_->coders[i]->encode({std::move(make), parts_->prepare.passes, self_.step()});
 }
 
 std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& like) {
     auto pass = std::make_unique<Pass>(
-        Pass{self_.step(), Vector::zero_like(like), 0, std::vector<Signal>(pieces_.size())});
-    pass->decodings.reserve(pieces_.size());
+        Pass{self_.step(), Vector::zero_like(like), 0, std::vector<Signal>(parts_->pieces.size())});
+    pass->decodings.reserve(parts_->pieces.size());
     for (int s = 0; s < options_->schedule.streams; ++s)
         pass->queues.push_back(std::make_unique<PieceQueue>(self_, options_->schedule.order, s));
     for (int s = 0; s < options_->schedule.streams; ++s)
@@ -118,15 +128,16 @@ std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& l
 
 // A communication stream: carries its pieces, one at a time.
 Task<> VectorExchange::carry(Pass& pass, int stream) {
-    const auto mine = std::ranges::count_if(pieces_, [&](const Piece& piece) {
+    const auto mine = std::ranges::count_if(parts_->pieces, [&](const Piece& piece) {
         return stream_of(options_->schedule, piece) == stream;
     });
     for (std::int64_t k = 0; k < mine; ++k) {
         PieceQueue& queue = *pass.queues[static_cast<std::size_t>(stream)];
         const std::size_t i = queue.is_in_order() ? co_await queue.next() : co_await queue.take();
-        Vector mean = co_await coders_[i]->travel();
+        Vector mean = co_await parts_->coders[i]->travel();
         pass.arrived.emplace_back(i, std::move(mean));
-        if (options_->schedule.begin == Begin::in_phases && pass.arrived.size() < pieces_.size())
+        if (options_->schedule.begin == Begin::in_phases &&
+            pass.arrived.size() < parts_->pieces.size())
             continue;
         for (auto& [piece, its_mean] : std::exchange(pass.arrived, {}))
             pass.decodings.push_back(self_.start(decode(pass, piece, std::move(its_mean))));
@@ -134,8 +145,8 @@ Task<> VectorExchange::carry(Pass& pass, int stream) {
 }
 
 Task<> VectorExchange::decode(Pass& pass, std::size_t i, Vector mean) {
-    co_await coders_[i]->decode();
-    put_part(mean, pieces_[i], pass.sum);
+    co_await parts_->coders[i]->decode();
+    put_part(mean, parts_->pieces[i], pass.sum);
     pass.decoded[i].fire();
 }
 
@@ -144,16 +155,17 @@ Task<> VectorExchange::all_decoded(Pass& pass) {
 }
 
 Task<Vector> VectorExchange::aggregate(Vector v) {
-    if (coders_.empty()) make_coders({});
-    return pieces_.size() == 1 ? aggregate_whole(std::move(v)) : aggregate_pieces(std::move(v));
+    if (parts().coders.empty()) make_coders({});
+    return parts_->pieces.size() == 1 ? aggregate_whole(std::move(v))
+                                      : aggregate_pieces(std::move(v));
 }
 
 Task<Vector> VectorExchange::aggregate_whole(Vector v) {
     ExchangeToCome to_come = self_.exchange_to_come();
-    co_await encode(0, part_of(v, pieces_[0]));
-    if (coders_[0]->has_one_round()) to_come.begins_its_last_round();
-    Vector mean = co_await coders_[0]->travel();
-    co_await coders_[0]->decode();
+    co_await encode(0, part_of(v, parts_->pieces[0]));
+    if (parts_->coders[0]->has_one_round()) to_come.begins_its_last_round();
+    Vector mean = co_await parts_->coders[0]->travel();
+    co_await parts_->coders[0]->decode();
     co_return mean;
 }
 
@@ -161,14 +173,15 @@ Task<Vector> VectorExchange::aggregate_pieces(Vector v) {
     ExchangeToCome to_come = self_.exchange_to_come();
     const std::unique_ptr<Pass> pass = begin_pass(v);
     const auto release = [&](std::size_t i) {
-        pass->queues[static_cast<std::size_t>(stream_of(options_->schedule, pieces_[i]))]->put(i);
+        pass->queues[static_cast<std::size_t>(stream_of(options_->schedule, parts_->pieces[i]))]
+            ->put(i);
     };
     const bool in_phases = options_->schedule.begin == Begin::in_phases;
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-        co_await encode(i, part_of(v, pieces_[i]));
+    for (std::size_t i = 0; i < parts_->pieces.size(); ++i) {
+        co_await encode(i, part_of(v, parts_->pieces[i]));
         if (!in_phases) release(i);
     }
-    for (std::size_t i = 0; in_phases && i < pieces_.size(); ++i) release(i);
+    for (std::size_t i = 0; in_phases && i < parts_->pieces.size(); ++i) release(i);
     co_await all_decoded(*pass);
     co_return pass->sum;
 }
@@ -195,30 +208,33 @@ Task<Vector> VectorExchange::mean_gradient_beside_backward(const Vector& x) {
 // Encodes each piece as soon as backward has completed it.
 Task<> VectorExchange::exchange_beside(Pass& pass, Backward& backward) {
     std::optional<std::size_t> bucket;
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-        if (bucket != pieces_[i].bucket) co_await backward.completed(pieces_[i].bucket);
-        bucket = pieces_[i].bucket;
-        co_await encode(i, part_of(backward.gradient(), pieces_[i]));
-        pass.queues[static_cast<std::size_t>(stream_of(options_->schedule, pieces_[i]))]->put(i);
+    for (std::size_t i = 0; i < parts_->pieces.size(); ++i) {
+        if (bucket != parts_->pieces[i].bucket)
+            co_await backward.completed(parts_->pieces[i].bucket);
+        bucket = parts_->pieces[i].bucket;
+        co_await encode(i, part_of(backward.gradient(), parts_->pieces[i]));
+        pass.queues[static_cast<std::size_t>(stream_of(options_->schedule, parts_->pieces[i]))]
+            ->put(i);
     }
 }
 
 // The optimizer takes in a piece of the step before.
 Task<> VectorExchange::arrived(std::size_t bucket, Update update) {
-    if (!last_) co_return;
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-        const Piece& piece = pieces_[i];
+    if (!parts_->last) co_return;
+    for (std::size_t i = 0; i < parts_->pieces.size(); ++i) {
+        const Piece& piece = parts_->pieces[i];
         if (piece.bucket != bucket) continue;
-        co_await last_->decoded[i].happened({"a piece of a gradient"});
-        const std::int64_t begin = updated_entries_;
-        updated_entries_ += piece.charged->entries();
-        co_await self_.update_part(begin, updated_entries_, self_.charged_layout()->entries());
-        ++last_->updated;
+        co_await parts_->last->decoded[i].happened({"a piece of a gradient"});
+        const std::int64_t begin = parts_->updated_entries;
+        parts_->updated_entries += piece.charged->entries();
+        co_await self_.update_part(begin, parts_->updated_entries,
+                                   self_.charged_layout()->entries());
+        ++parts_->last->updated;
     }
-    if (last_->updated < pieces_.size()) co_return;
-    update(last_->step, last_->sum);
-    updated_entries_ = 0;
-    last_.reset();
+    if (parts_->last->updated < parts_->pieces.size()) co_return;
+    update(parts_->last->step, parts_->last->sum);
+    parts_->updated_entries = 0;
+    parts_->last.reset();
 }
 
 Task<> VectorExchange::step_into_forward(const Vector& x, Update update) {
@@ -226,7 +242,7 @@ Task<> VectorExchange::step_into_forward(const Vector& x, Update update) {
         self_.forward_and_backward(x, [&](std::size_t bucket) { return arrived(bucket, update); });
     std::unique_ptr<Pass> pass = begin_pass(x);
     co_await exchange_beside(*pass, backward);
-    last_ = std::move(pass);
+    parts_->last = std::move(pass);
 }
 
 Task<> VectorExchange::arrive(Update update) {

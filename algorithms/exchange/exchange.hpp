@@ -87,12 +87,23 @@ class VectorExchange {
     /// Waits for the last step's pieces, and updates.
     Task<> arrive(Update update);
 
-    [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+    [[nodiscard]] const std::vector<Piece>& pieces() { return parts().pieces; }
 
   private:
     struct Pass;
+    /// What a mean that is formed at once can do without, so that workers by the thousand need
+    /// little.
+    struct Parts {
+        Preparation prepare{};
+        std::string name{};
+        std::vector<Piece> pieces{};
+        std::vector<CoderPtr> coders{};  // made when they are needed, if the mean is formed at once
+        std::unique_ptr<Pass> last{};    // into forward: of the step before
+        std::int64_t updated_entries = 0;
+    };
 
     void make_coders(const MakeCoder& make);
+    [[nodiscard]] Parts& parts();
     [[nodiscard]] bool averages_at_once() const;
     Task<Vector> mean_gradient_behind_backward(const Vector& x);
     Task<Vector> mean_gradient_beside_backward(const Vector& x);
@@ -108,12 +119,7 @@ class VectorExchange {
 
     Worker& self_;
     SharedValue<ExchangeOptions> options_;
-    Preparation prepare_;
-    std::string name_;
-    std::vector<Piece> pieces_;
-    std::vector<CoderPtr> coders_;  // made when they are needed, if the mean is formed at once
-    std::unique_ptr<Pass> last_;    // into forward: of the step before
-    std::int64_t updated_entries_ = 0;
+    std::unique_ptr<Parts> parts_{};  // null until they are asked for
 };
 
 }  // namespace paceline

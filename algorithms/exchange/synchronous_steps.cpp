@@ -1,6 +1,6 @@
 #include "algorithms/exchange/synchronous_steps.hpp"
 
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "algorithms/runtime/worker.hpp"
@@ -19,25 +19,24 @@ class StageOfSteps {
           update_(std::move(stage.update)),
           exchange_(self, std::move(stage.exchange), std::move(stage.prepare)) {}
 
-    Task<> step() { return into_forward_ ? step_into_forward() : step_with_update(); }
-    // Not inlined, as the next one: few runs go into forward, and all would hold the frames.
-    /// Waits for what is under way behind the last step.
-    [[gnu::noinline]] Task<> arrive() {
-        if (into_forward_) co_await exchange_.arrive(behind());
-    }
-
-  private:
-    Task<> step_with_update() {
-        const Vector aggregate = co_await exchange_.mean_gradient(self_.replicated_model());
-        const std::int64_t k = self_.step();
-        self_.once(k, [&] { update_(k, self_.learning_rate(), aggregate); });
-        co_await self_.update();
-    }
+    [[nodiscard]] bool goes_into_forward() const { return into_forward_; }
+    // Not inlined: few runs go into forward, and all would hold the frames.
     [[gnu::noinline]] Task<> step_into_forward() {
         const double next = self_.learning_rate();
         co_await exchange_.step_into_forward(self_.replicated_model(), behind());
         gamma_ = next;
     }
+    /// Waits for what is under way behind the last step into forward.
+    [[gnu::noinline]] Task<> arrive() { return exchange_.arrive(behind()); }
+
+    // Of any other step, which its caller takes without a frame of its own:
+    Task<Vector> aggregate() { return exchange_.mean_gradient(self_.replicated_model()); }
+    void update(const Vector& aggregate) {
+        const std::int64_t k = self_.step();
+        self_.once(k, [&] { update_(k, self_.learning_rate(), aggregate); });
+    }
+
+  private:
     VectorExchange::Update behind() {
         return [this](std::int64_t k, const Vector& aggregate) {
             self_.once(k, [&] { update_(k, gamma_, aggregate); });
@@ -51,28 +50,45 @@ class StageOfSteps {
     double gamma_ = 0;  // into forward: of the step whose pieces are under way
 };
 
+// What a stage is made of; it is made when its worker begins.
+using StagePtr = std::unique_ptr<SynchronousStage>;
+
+std::unique_ptr<StageOfSteps> begun(Worker& self, StagePtr stage) {
+    return stage == nullptr ? nullptr : std::make_unique<StageOfSteps>(self, std::move(*stage));
+}
+
+// Every worker is in here all the time, so the frame holds little.
+Task<> steps_of(Worker& self, std::int64_t steps, StagePtr warm_up, StagePtr main) {
+    const std::unique_ptr<StageOfSteps> first = begun(self, std::move(warm_up));
+    const std::unique_ptr<StageOfSteps> then = begun(self, std::move(main));
+    while (self.begins_step()) {
+        StageOfSteps& stage = first != nullptr && self.step() < steps ? *first : *then;
+        if (stage.goes_into_forward()) {
+            co_await stage.step_into_forward();
+            continue;
+        }
+        const Vector aggregate = co_await stage.aggregate();
+        stage.update(aggregate);
+        co_await self.update();
+    }
+    if (then->goes_into_forward()) co_await then->arrive();
+}
+
 }  // namespace
 
 Task<> synchronous_steps(Worker& self, SharedValue<ExchangeOptions> options,
                          ReplicatedUpdate update, Preparation prepare) {
-    StageOfSteps steps(self, {std::move(options), std::move(update), std::move(prepare)});
-    while (self.begins_step()) co_await steps.step();
-    co_await steps.arrive();
+    return steps_of(self, 0, nullptr,
+                    std::make_unique<SynchronousStage>(std::move(options), std::move(update),
+                                                       std::move(prepare)));
 }
 
 Task<> synchronous_stages(Worker& self, std::int64_t steps, SynchronousStage warm_up,
                           SynchronousStage main) {
     PACELINE_CHECK(warm_up.exchange->schedule.begin != Begin::into_forward,
                    "the steps of a warm-up end with their exchange");
-    StageOfSteps first(self, std::move(warm_up));
-    StageOfSteps then(self, std::move(main));
-    while (self.begins_step()) {
-        if (self.step() < steps)
-            co_await first.step();
-        else
-            co_await then.step();
-    }
-    co_await then.arrive();
+    return steps_of(self, steps, std::make_unique<SynchronousStage>(std::move(warm_up)),
+                    std::make_unique<SynchronousStage>(std::move(main)));
 }
 
 }  // namespace paceline

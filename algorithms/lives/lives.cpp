@@ -1,15 +1,14 @@
 #include "algorithms/lives/lives.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace paceline {
 
 namespace {
 
-std::vector<std::vector<int>> domains_of(const std::optional<Failures>& failures) {
-    return failures ? failures->domains : std::vector<std::vector<int>>();
+FailureDomains domains_of(const std::optional<Failures>& failures, int workers) {
+    return failures ? FailureDomains(failures->domains, workers) : FailureDomains({}, 0);
 }
 
 }  // namespace
@@ -19,8 +18,8 @@ Lives::Lives(NetworkPart network, const std::optional<Failures>& failures, Group
     : network_(network),
       failures_(failures),
       states_(states),
-      domains_(domains_of(failures), static_cast<int>(groups.everybody()->members.size())),
-      circles_(groups.everybody()->members.size(), groups.everybody()),
+      domains_(domains_of(failures, static_cast<int>(groups.everybody()->members.size()))),
+      everybody_(groups.everybody()),
       barrier_(static_cast<int>(states.size())) {
     if (!failures) return;
     checkpoints_.emplace(workers(), states.front().model);
@@ -33,7 +32,7 @@ Lives::Lives(NetworkPart network, const std::optional<Failures>& failures, Group
 // Lane p consists of the devices in place p of all islands, if all have one. An island's own
 // exchange uses the first lanes of these (island.hpp).
 void Lives::make_lanes(Groups& groups) {
-    std::ranges::fill(circles_, nullptr);
+    circles_.resize(everybody_->members.size());
     std::size_t least = domains_.members(0).size();
     for (int island = 1; island < domains_.count(); ++island)
         least = std::min(least, domains_.members(island).size());
@@ -54,7 +53,7 @@ bool Lives::is_inside_an_island(const Group& group) const {
 }
 
 std::vector<int> Lives::all_present() const {
-    return membership_ ? membership_->all_present() : circles_.front()->members;
+    return membership_ ? membership_->all_present() : everybody_->members;
 }
 
 bool Lives::is_known_dead(int rank, int life) const {
@@ -191,7 +190,7 @@ void Lives::repeat_step_if_none_present() {
 void Lives::go_back() {
     checkpoints_->drop_unfinished(now());
     barriers_before_restart_ = barrier_.times_opened();
-    std::map<std::uint32_t, Stream> rounds;  // of all groups: streams are never used again
+    decltype(WorkerState::rounds) rounds;  // of all groups: streams are never used again
     for (const WorkerState& worker : states_)
         for (const auto& [epoch, begun] : worker.rounds)
             rounds[epoch] = std::max(rounds[epoch], begun);

@@ -81,7 +81,7 @@ class Lives {
     /// Returns the group in which a worker exchanges with other domains: everybody, or the lane of
     /// a device (runtime/island.hpp); null if it has none.
     [[nodiscard]] const GroupPtr& circle(int rank) const {
-        return circles_[static_cast<std::size_t>(rank)];
+        return circles_.empty() ? everybody_ : circles_[static_cast<std::size_t>(rank)];
     }
     /// Returns whether all members of a group are devices of one island, which die together.
     [[nodiscard]] bool is_inside_an_island(const Group& group) const;
@@ -114,7 +114,7 @@ class Lives {
     [[nodiscard]] WorkerState& state(int rank) const {
         return states_[static_cast<std::size_t>(rank)];
     }
-    [[nodiscard]] int workers() const { return static_cast<int>(circles_.size()); }
+    [[nodiscard]] int workers() const { return static_cast<int>(everybody_->members.size()); }
     [[nodiscard]] bool is_server(int rank) const { return rank >= workers(); }
     [[nodiscard]] Time now() const { return network_.simulation().now(); }
     void make_lanes(Groups& groups);
@@ -127,8 +127,10 @@ class Lives {
     NetworkPart network_;
     const std::optional<Failures>& failures_;
     std::deque<WorkerState>& states_;
-    FailureDomains domains_;
-    std::vector<GroupPtr> circles_;  // in which a worker exchanges with other domains; null: none
+    FailureDomains domains_;  // of no workers, unless nodes fail
+    GroupPtr everybody_;
+    // In which a worker exchanges with other domains; null: none. Empty: all are everybody.
+    std::vector<GroupPtr> circles_{};
     Barrier barrier_;
     unsigned barriers_before_restart_ = 0;  // how often it had opened at the last restart
     std::unique_ptr<Membership> membership_{};

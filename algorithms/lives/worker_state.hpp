@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+
+#include <boost/container/flat_map.hpp>
+#include <boost/container/small_vector.hpp>
 
 #include "models/tensors/vector.hpp"
 #include "sim/collectives/rank.hpp"
@@ -28,10 +30,11 @@ struct WorkerState {
     std::int64_t counted = 0;      // of them, those that its death would not lose
     std::int64_t lost = 0;         // of them, those that were lost with its earlier lives
     Duration compute_time{};
-    Duration checkpoint_due{};                 // time to write one before the next computation
-    std::map<std::uint32_t, Stream> rounds{};  // collectives begun, by epoch of the group
+    Duration checkpoint_due{};  // time to write one before the next computation
+    boost::container::small_flat_map<std::uint32_t, Stream, 1>
+        rounds{};               // collectives begun, by epoch of the group
     int exchanges_to_come = 0;  // with rounds that have no number yet (exchange_to_come.hpp)
-    std::map<int, std::int64_t> orders{};  // common orders asked for, by channel
+    boost::container::flat_map<int, std::int64_t> orders{};  // common orders asked for, by channel
     Resource device{1};  // computes one thing at a time: gradients, coding, updates, checkpoints
     CollectivesOnDevice collectives{};
 

@@ -22,7 +22,7 @@ void Mail::forget(int rank) {
     std::erase_if(under_way_, [rank](const UnderWay& letter) {
         return letter.from == rank || letter.to == rank;
     });
-    boxes_[static_cast<std::size_t>(rank)].clear();
+    if (!boxes_.empty()) boxes_[static_cast<std::size_t>(rank)].clear();
 }
 
 void Mail::clear() {

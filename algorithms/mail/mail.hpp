@@ -25,7 +25,7 @@ class Mail {
   public:
     /// `ranks` is the number of workers and servers.
     Mail(NetworkPart network, int ranks)
-        : network_(network), boxes_(static_cast<std::size_t>(ranks)) {}
+        : network_(network), ranks_(static_cast<std::size_t>(ranks)) {}
     Mail(const Mail&) = delete;
     Mail& operator=(const Mail&) = delete;
 
@@ -39,6 +39,7 @@ class Mail {
     void take_back(int from, int to, int box) const { network_.close_lane(to, from, lane_of(box)); }
     /// Returns a box of a worker or server.
     [[nodiscard]] Channel<Letter>& box(int rank, int number) {
+        if (boxes_.empty()) boxes_.resize(ranks_);
         return boxes_[static_cast<std::size_t>(rank)][number];
     }
     /// Forgets the letters that a worker has, and those from it and to it that are under way.
@@ -61,7 +62,8 @@ class Mail {
     Task<> deliver(Letters::iterator place, int box, Letter letter);
 
     NetworkPart network_;
-    std::vector<std::map<int, Channel<Letter>>> boxes_;  // by rank and number
+    std::size_t ranks_;
+    std::vector<std::map<int, Channel<Letter>>> boxes_{};  // by rank and number, once one is used
     ProcessPtr process_ = make_process("letters", EventKind::daemon);
     // Coroutine frames that refer to the members above, so they are destroyed first.
     Letters under_way_{};

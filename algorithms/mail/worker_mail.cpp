@@ -12,7 +12,7 @@ namespace paceline {
 
 // Servers have the ranks after those of the workers, islands or devices.
 int WorkerMail::device_of(int rank) const {
-    if (!island_) return rank;
+    if (island_ == nullptr) return rank;
     const auto islands = static_cast<int>(island_->islands->size());
     if (rank >= islands) return island_->devices + rank - islands;
     return (*island_->islands)[static_cast<std::size_t>(rank)].front();
@@ -21,7 +21,7 @@ int WorkerMail::device_of(int rank) const {
 Task<> WorkerMail::post(int to, int box, Letter letter, Bytes weight) {
     const int device = device_of(to);
     if (!lives_.present(device)) co_return;
-    letter.from = island_ ? island_->number : rank_;
+    letter.from = island_ != nullptr ? island_->number : rank_;
     letter.life = lives_.life(rank_);
     mail_.expect(rank_, device, box, std::move(letter));
     co_await mail_.send(rank_, device, box, weight);
@@ -34,7 +34,7 @@ void WorkerMail::take_back_letters(int to, int box) const {
 Task<Letter> WorkerMail::next_letter(int box) {
     Letter letter = co_await mail_.box(rank_, box).get();
     const int vectors = (letter.vector ? 1 : 0) + (letter.second ? 1 : 0);
-    if (island_) *island_->news = std::max(*island_->news, vectors);
+    if (island_ != nullptr) *island_->news = std::max(*island_->news, vectors);
     co_return letter;
 }
 

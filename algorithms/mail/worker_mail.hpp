@@ -3,7 +3,9 @@
 // Those of an island (runtime/island.hpp) go to and from its first device.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "algorithms/mail/letter.hpp"
@@ -25,9 +27,11 @@ struct IslandAddress {
 
 class WorkerMail {
   public:
-    /// `rank` is that of the device. Requires that all outlive this object.
-    WorkerMail(Mail& mail, const Lives& lives, int rank, std::optional<IslandAddress> island)
-        : mail_(mail), lives_(lives), rank_(rank), island_(island) {}
+    /// `rank` is that of the device; `island` is null for its own letters. Requires that all
+    /// outlive this object.
+    WorkerMail(Mail& mail, const Lives& lives, int rank,
+               std::unique_ptr<const IslandAddress> island)
+        : mail_(mail), lives_(lives), rank_(rank), island_(std::move(island)) {}
     WorkerMail(const WorkerMail&) = delete;
     WorkerMail& operator=(const WorkerMail&) = delete;
 
@@ -51,7 +55,7 @@ class WorkerMail {
     Mail& mail_;
     const Lives& lives_;
     int rank_;
-    std::optional<IslandAddress> island_;
+    std::unique_ptr<const IslandAddress> island_;
 };
 
 }  // namespace paceline

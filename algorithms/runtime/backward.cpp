@@ -248,7 +248,7 @@ Signal::Happened Backward::completed(std::size_t m, std::size_t i) const {
     PACELINE_CHECK(i < buckets(), "a bucket has a number below buckets()");
     PACELINE_CHECK(m < micro_batches(), "a gradient has a number below those of a step");
     return pass_->complete[m * buckets() + i].happened(
-        {"backward to complete bucket", static_cast<std::int64_t>(i)});
+        {"backward to complete bucket", static_cast<int>(i)});
 }
 
 const Vector& Backward::gradient() const {

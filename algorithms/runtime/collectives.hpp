@@ -58,8 +58,9 @@ class Collectives {
                                          std::string_view name, Vector v, CollectiveOfOwn messages,
                                          Form form) = 0;
     /// Computes a gradient at x, which is equal on all members, and returns the mean over them.
+    /// Requires that `how` outlives the task.
     virtual Task<Vector> mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
-                                       AllReducePlan how) = 0;
+                                       const AllReducePlan& how) = 0;
     /// Returns the mean of the sparse v of all members (sparse_round.hpp).
     virtual Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
                                      SparsePacking packing) = 0;

@@ -79,25 +79,52 @@ Task<Vector> plain_reduce_to_first(SharedState& all, const WorkerState& own, Ran
     co_return v;
 }
 
-// The batches of all members are evaluated at once, when the messages are through.
-Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, GroupPtr group, Vector x,
-                                 std::string_view name, CollectiveOfOwn messages) {
-    const std::int64_t k = own.gradients;
-    co_await compute(all, own, {Work::Kind::gradient, k}, gradient_time(all, own));
-    ++own.gradients;
-    Rank rank = next_rank(all, own, group);
-    const Stream stream = rank.stream();
-    co_await plain_exchange(all, own, std::move(rank), name, std::move(messages));
-    if (!x.has_values()) co_return x;
+// Many workers are in plain_mean_gradient at a time, so its frame holds little. What these have on
+// the stack would be in it if they were inlined.
+[[gnu::noinline]] Task<> compute_gradient(SharedState& all, WorkerState& own) {
+    return compute(all, own, {Work::Kind::gradient, own.gradients}, gradient_time(all, own));
+}
 
-    Round<Vector>& round = all.values.vectors.at(stream, group->members.size());
+[[gnu::noinline]] InRound in_next_all_reduce(const SharedState& all, const WorkerState& own,
+                                             const Group& group, std::string_view name) {
+    return {all.observer(),
+            all.host(own.rank),
+            {.name = name, .stream = own.next_round(group), .members = group.members.size()}};
+}
+
+[[gnu::noinline]] Task<> next_all_reduce(const SharedState& all, WorkerState& own,
+                                         const GroupPtr& group, const AllReducePlan& how,
+                                         Bytes size) {
+    const Rank rank = next_rank(all, own, group);
+    return behind_start_up(all, own, rank.size(), all_reduce(how, rank, size));
+}
+
+// The batches of all members are evaluated at once, when the messages are through.
+[[gnu::noinline]] Vector mean_of_gradients(SharedState& all, const WorkerState& own,
+                                           const Group& group, const Vector& x, Stream stream,
+                                           std::int64_t k) {
+    Round<Vector>& round = all.values.vectors.at(stream, group.members.size());
     Vector mean = round.once([&](const auto&) {
-        Vector formed = evaluate_mean_gradient(all, *group, x, k);
+        Vector formed = evaluate_mean_gradient(all, group, x, k);
         check_finite(formed, own.rank, k);
         return formed;
     });
     all.values.vectors.leave(stream);
-    co_return mean;
+    return mean;
+}
+
+Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, GroupPtr group, Vector x,
+                                 const AllReducePlan& how) {
+    const std::int64_t k = own.gradients;
+    co_await compute_gradient(all, own);
+    ++own.gradients;
+    const Stream stream = own.next_round(*group);
+    {
+        const InRound part = in_next_all_reduce(all, own, *group, name_of(how, all.weigh(x)));
+        co_await next_all_reduce(all, own, group, how, all.weigh(x));
+    }
+    if (x.has_values()) x = mean_of_gradients(all, own, *group, x, stream, k);
+    co_return x;
 }
 
 Task<Vector> plain_sparse_mean(SharedState& all, WorkerState& own, Rank rank, SparseVector v,
@@ -174,12 +201,8 @@ Task<Vector> PlainCollectives::reduce_to_first(WorkerState& own, const GroupPtr&
 }
 
 Task<Vector> PlainCollectives::mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
-                                             AllReducePlan how) {
-    const Bytes size = all_.weigh(x);
-    return plain_mean_gradient(all_, own, group, std::move(x), name_of(how, size),
-                               behind_start_up(all_, own, [how, size](const Rank& mine) {
-                                   return all_reduce(how, mine, size);
-                               }));
+                                             const AllReducePlan& how) {
+    return plain_mean_gradient(all_, own, group, std::move(x), how);
 }
 
 Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,

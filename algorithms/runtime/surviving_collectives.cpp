@@ -117,13 +117,13 @@ Task<Vector> surviving_reduce_to_first(SharedState& all, WorkerState& own, Strea
 }
 
 Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, GroupPtr group, Vector x,
-                                     AllReducePlan how) {
+                                     const AllReducePlan& how) {
     Vector g = co_await gradient(all, own, std::move(x));
     const Bytes size = all.weigh(g);
     co_return co_await surviving_combine(
         all, own, begin_round(all, own, group), name_of(how, size), std::move(g),
         behind_start_up(all, own,
-                        [how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
+                        [&how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
         mean_of<Vector>);
 }
 
@@ -287,9 +287,9 @@ Task<Vector> SurvivingCollectives::reduce_to_first(WorkerState& own, const Group
 }
 
 Task<Vector> SurvivingCollectives::mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
-                                                 AllReducePlan how) {
+                                                 const AllReducePlan& how) {
     if (all_.lives.is_inside_an_island(*group))
-        return inside_.mean_gradient(own, group, std::move(x), std::move(how));
+        return inside_.mean_gradient(own, group, std::move(x), how);
     return surviving_mean_gradient(all_, own, group, std::move(x), how);
 }
 

@@ -36,7 +36,7 @@ class SurvivingCollectives final : public Collectives {
     Task<Vector> reduce_to_first(WorkerState& own, const GroupPtr& group, std::string_view name,
                                  Vector v, CollectiveOfOwn messages, Form form) override;
     Task<Vector> mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
-                               AllReducePlan how) override;
+                               const AllReducePlan& how) override;
     Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
                              SparsePacking packing) override;
     Task<Vector> neighbor_sum(WorkerState& own, const GroupPtr& group, Vector v, Bytes size,

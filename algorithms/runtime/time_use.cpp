@@ -5,14 +5,6 @@
 
 namespace paceline {
 
-namespace {
-
-bool is_of_group(const RoundPart& round) {
-    return round.members > 0 && round.on == nullptr;
-}
-
-}  // namespace
-
 void TimeUse::change_under_way(int by) {
     computed_ = computed();
     counted_until_ = simulation_->now();
@@ -127,17 +119,19 @@ void TimeAccounts::watch_rounds() {
         const Open part{.host = host,
                         .next = next_.round_begins ? next_.round_begins(host, round) : 0,
                         .begun = simulation_.now(),
-                        .round = round};
+                        .stream = round.stream,
+                        .members = round.members,
+                        .on = round.on};
         use(host).begin_part();
-        if (is_of_group(round)) use(host).change_rounds(1);
-        if (round.members > 0) enter(part);
+        if (part.is_of_group()) use(host).change_rounds(1);
+        if (part.members > 0) enter(part);
         return open(part);
     };
     observer_.round_ends = [this](Token token) {
         const Open part = close(token);
-        if (part.round.members > 0) leave(part);
+        if (part.members > 0) leave(part);
         use(part.host).end_part(part.begun);
-        if (is_of_group(part.round)) use(part.host).change_rounds(-1);
+        if (part.is_of_group()) use(part.host).change_rounds(-1);
         notify(next_.round_ends, part.next);
     };
     observer_.round_closes = [this](Stream stream) {
@@ -157,9 +151,9 @@ void TimeAccounts::watch_waits() {
         else
             use(host).begin_part();
         return open({.host = host,
+                     .what = what,
                      .next = next_.wait_begins ? next_.wait_begins(host, what) : 0,
-                     .begun = simulation_.now(),
-                     .what = what});
+                     .begun = simulation_.now()});
     };
     observer_.wait_ends = [this](Token token, bool over) {
         const Open wait = close(token);
@@ -178,45 +172,47 @@ void TimeAccounts::watch_waits() {
     };
 }
 
-TimeAccounts::Token TimeAccounts::open(Open what) {
-    if (free_.empty()) {
+TimeAccounts::Token TimeAccounts::open(const Open& what) {
+    ++parts_;
+    if (free_ == no_place) {
         open_.push_back(what);
         return open_.size() - 1;
     }
-    const Token token = free_.back();
-    free_.pop_back();
+    const Token token = std::exchange(free_, open_[free_].next);
     open_[token] = what;
     return token;
 }
 
 TimeAccounts::Open TimeAccounts::close(Token token) {
-    free_.push_back(token);
-    return open_[token];
+    --parts_;
+    const Open what = open_[token];
+    open_[token].next = std::exchange(free_, token);
+    return what;
 }
 
 void TimeAccounts::enter(const Open& part) {
-    Entries& round = rounds_[part.round.stream];
+    Entries& round = rounds_[part.stream];
     ++round.entered;
     round.last = part.begun;
-    if (!part.round.on) return;
+    if (part.on == nullptr) return;
     round.of_member.resize(uses_.size(), never);  // members may be some of the workers
     round.of_member[static_cast<std::size_t>(part.host - first_host_)] = part.begun;
 }
 
 void TimeAccounts::leave(const Open& part) {
-    const auto round = rounds_.find(part.round.stream);
+    const auto round = rounds_.find(part.stream);
     if (round == rounds_.end()) return;  // closed before
     const Time until = std::min(last_entry(part, round->second), simulation_.now());
     wait_beside_work(part.host, WaitFor::stragglers, part.begun, until);
-    if (++round->second.left == part.round.members) rounds_.erase(round);
+    if (++round->second.left == part.members) rounds_.erase(round);
 }
 
 // Returns when the last member entered that this part depends on.
 Time TimeAccounts::last_entry(const Open& part, const Entries& entries) const {
-    if (!part.round.on)
-        return entries.entered == part.round.members ? entries.last : simulation_.now();
+    if (part.on == nullptr)
+        return entries.entered == part.members ? entries.last : simulation_.now();
     Time last = part.begun;
-    for (const int other : *part.round.on)
+    for (const int other : *part.on)
         last = std::max(last, entries.of_member[static_cast<std::size_t>(other)]);
     return last;
 }

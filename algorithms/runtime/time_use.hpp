@@ -85,16 +85,16 @@ class TimeUse {
 
     const Simulation* simulation_;
     int under_way_ = 0;  // computations in progress
+    int busy_ = 0;       // computations and checkpoints in progress
+    int rounds_ = 0;     // of groups, in progress
+    bool steps_ended_ = false;
     Duration computed_{};
     Time counted_until_{};  // computations are counted up to here
-    int busy_ = 0;          // computations and checkpoints in progress
     Time busy_since_{};
-    int rounds_ = 0;                                   // of groups, in progress
-    boost::container::small_vector<Time, 4> parts_{};  // when rounds and waits in progress began
+    boost::container::small_vector<Time, 1> parts_{};  // when rounds and waits in progress began
     std::vector<Span> used_{};  // busy or counted as waiting, in order, since the first of these
     Duration stragglers_{};
     Time waited_until_{};  // the end of the last wait that is counted
-    bool steps_ended_ = false;
     Time active_until_{};  // when it last ended its steps, a computation or a round of a group
     Duration dead_{};
     Duration away_{};
@@ -119,18 +119,23 @@ class TimeAccounts {
     /// Returns the number of rounds in progress.
     [[nodiscard]] std::size_t rounds() const { return rounds_.size(); }
     /// Returns the number of computations and of parts in rounds that are in progress.
-    [[nodiscard]] std::size_t parts() const { return open_.size() - free_.size(); }
+    [[nodiscard]] std::size_t parts() const { return parts_; }
 
   private:
     using Token = WorkerObserver::Token;
+    static constexpr Token no_place = ~Token{0};
 
-    /// A computation, or a worker's part in a round, that is in progress.
+    /// A computation, a worker's part in a round, or a wait that is in progress.
     struct Open {
         int host = 0;
-        Token next = 0;  // that of the next observer
+        WaitFor what{};  // of a wait
+        Token next = 0;  // that of the next observer; of a free place, the next free one
         Time begun{};
-        RoundPart round{};
-        WaitFor what{};
+        Stream stream{};  // of a round, like the next
+        std::size_t members = 0;
+        const std::vector<int>* on{};
+
+        [[nodiscard]] bool is_of_group() const { return members > 0 && on == nullptr; }
     };
     struct Entries {
         std::size_t entered = 0;
@@ -142,7 +147,7 @@ class TimeAccounts {
     [[nodiscard]] TimeUse& use(int host) {
         return uses_[static_cast<std::size_t>(host - first_host_)];
     }
-    Token open(Open what);
+    Token open(const Open& what);
     [[nodiscard]] Open close(Token token);
     void enter(const Open& part);
     void leave(const Open& part);
@@ -159,8 +164,9 @@ class TimeAccounts {
     WorkerObserver next_;
     WorkerObserver observer_;
     std::vector<TimeUse> uses_;
-    std::vector<Open> open_;  // by token; may have free places
-    std::vector<Token> free_;
+    std::vector<Open> open_;            // by token; may have free places
+    Token free_ = no_place;             // the first free place
+    std::size_t parts_ = 0;             // places that are not free
     std::map<Stream, Entries> rounds_;  // in progress
 };
 

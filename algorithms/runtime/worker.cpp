@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,9 +42,10 @@ bool names_each_once(const std::vector<int>& ranks) {
 
 constexpr int channels_of_inner_methods = 1 << 20;
 
-std::optional<IslandAddress> address_of(const Island* island, int devices) {
-    if (island == nullptr) return std::nullopt;
-    return IslandAddress{island->of_all, island->number, devices, &island->news};
+std::unique_ptr<const IslandAddress> address_of(const Island* island, int devices) {
+    if (island == nullptr) return nullptr;
+    return std::make_unique<const IslandAddress>(island->of_all, island->number, devices,
+                                                 &island->news);
 }
 
 Task<Vector> inner_gradient(InnerMethod& inner, Vector x) {
@@ -199,8 +201,8 @@ Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
     return paceline::gradient(shared_, own_, std::move(x), std::move(use));
 }
 
-Task<Vector> Worker::mean_gradient(Vector x, AllReducePlan how) {
-    return shared_.collectives->mean_gradient(own_, everybody(), std::move(x), std::move(how));
+Task<Vector> Worker::mean_gradient(Vector x, const AllReducePlan& how) {
+    return shared_.collectives->mean_gradient(own_, everybody(), std::move(x), how);
 }
 
 Backward Worker::backward(Vector x) {

@@ -151,8 +151,9 @@ class Worker {
     /// and while it is in the cache. Requires that `use` changes only state of this worker.
     Task<> gradient(Vector x, std::function<void(Vector g)> use);
     /// Equals gradient(x) followed by its all_reduce, for an x that is equal on all workers. It
-    /// takes the same time, but forms the mean gradient over all batches at once.
-    Task<Vector> mean_gradient(Vector x, AllReducePlan how);
+    /// takes the same time, but forms the mean gradient over all batches at once. Requires that
+    /// `how` outlives the task.
+    Task<Vector> mean_gradient(Vector x, const AllReducePlan& how);
     /// Begins the computation of the gradient at x as passed, which becomes complete bucket by
     /// bucket (backward.hpp). Await the last bucket before the next gradient.
     [[nodiscard]] Backward backward(Vector x);

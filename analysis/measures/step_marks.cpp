@@ -10,8 +10,8 @@ namespace paceline {
 void StepMarks::watch(const Cluster& cluster) {
     cluster_ = &cluster;
     steps_.resize(static_cast<std::size_t>(cluster.workers()));
-    periods_.resize(steps_.size());
-    begins_.resize(steps_.size());
+    if (ends_period_ || cluster.lives().failures()) periods_.resize(steps_.size());
+    if (skipped_ > 0) begins_.resize(steps_.size());
 }
 
 void StepMarks::after_steps(int rank, std::int64_t k) {
@@ -20,17 +20,19 @@ void StepMarks::after_steps(int rank, std::int64_t k) {
     step = {k, network_.simulation().now().time_since_epoch(), worker.compute_time,
             worker.gradients, network_.traffic(rank)};
     if (k > 0 && k == skipped_) begins_[static_cast<std::size_t>(rank)] = step;
-    if (k > 0 && (!ends_period_ || ends_period_(k)))
+    if (k > 0 && !periods_.empty() && (!ends_period_ || ends_period_(k)))
         periods_[static_cast<std::size_t>(rank)] = step;
 }
 
 // Adds differences to the first time, so that the mean of equal times is exactly their value.
-Tally StepMarks::tally_of(const std::vector<Mark>& marks) const {
+template <class MarkOf>
+Tally StepMarks::tally_of(const MarkOf& mark_of) const {
     Tally tally;
     int rank = 0;
-    const Duration first = marks.front().at;
+    const Duration first = mark_of(0).at;
     double later_s = 0;
-    for (const Mark& mark : marks) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const Mark mark = mark_of(i);
         later_s += to_seconds(mark.at - first);
         tally.compute_s += to_seconds(mark.compute);
         tally.add_time(mark.at, mark.compute);
@@ -39,7 +41,7 @@ Tally StepMarks::tally_of(const std::vector<Mark>& marks) const {
         tally.sent += static_cast<double>(mark.traffic.sent.count);
         tally.received += static_cast<double>(mark.traffic.received.count);
     }
-    tally.time_s = to_seconds(first) + later_s / static_cast<double>(marks.size());
+    tally.time_s = to_seconds(first) + later_s / static_cast<double>(steps_.size());
     return tally;
 }
 
@@ -52,24 +54,30 @@ StepMarks::Mark StepMarks::since(const Mark& begin, const Mark& end) {
 }
 
 std::optional<Tally> StepMarks::at_periods() const {
-    if (periods_.empty()) return std::nullopt;
-    std::vector<Mark> rated;
-    for (std::size_t rank = 0; rank < periods_.size(); ++rank) {
-        if (begins_[rank].k < skipped_ || periods_[rank].k <= begins_[rank].k) return std::nullopt;
-        rated.push_back(since(begins_[rank], periods_[rank]));
+    if (steps_.empty()) return std::nullopt;
+    const std::vector<Mark>& ends = periods_.empty() ? steps_ : periods_;
+    const auto begin_of = [this](std::size_t rank) {
+        return begins_.empty() ? Mark{} : begins_[rank];
+    };
+    for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+        const Mark begin = begin_of(rank);
+        if (begin.k < skipped_ || ends[rank].k <= begin.k) return std::nullopt;
     }
-    const Tally tally = tally_of(rated);
+    const Tally tally =
+        tally_of([&](std::size_t rank) { return since(begin_of(rank), ends[rank]); });
     return tally.gradients > 0 ? std::optional(tally) : std::nullopt;
 }
 
 std::optional<Tally> StepMarks::at_steps() const {
     if (!any_step()) return std::nullopt;
-    std::vector<Mark> marks = steps_;
     const auto computed = [](const Mark& mark) { return mark.gradients > 0; };
-    if (std::ranges::none_of(marks, computed)) return std::nullopt;
-    if (!std::ranges::all_of(marks, computed))
-        for (Mark& mark : marks) mark.at = network_.simulation().now().time_since_epoch();
-    return tally_of(marks);
+    if (std::ranges::none_of(steps_, computed)) return std::nullopt;
+    const bool have_all = std::ranges::all_of(steps_, computed);
+    return tally_of([&](std::size_t rank) {
+        Mark mark = steps_[rank];
+        if (!have_all) mark.at = network_.simulation().now().time_since_epoch();
+        return mark;
+    });
 }
 
 bool StepMarks::any_step() const {
@@ -81,7 +89,7 @@ Metrics StepMarks::measured(bool finished) const {
     m.devices = cluster_->workers();
     m.nodes = facts_.nodes > 0 ? facts_.nodes : m.devices;
     m.outcome = finished ? "finished" : "main-ended";
-    const Tally steps = tally_of(steps_);
+    const Tally steps = tally_of([this](std::size_t rank) { return steps_[rank]; });
     m.sim_time_s = steps.time_s;
     m.iterations = steps.gradients / m.devices;
     Traffic total;

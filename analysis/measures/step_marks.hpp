@@ -65,16 +65,18 @@ class StepMarks {
 
     /// Returns what happened between two marks of a worker.
     [[nodiscard]] static Mark since(const Mark& begin, const Mark& end);
-    [[nodiscard]] Tally tally_of(const std::vector<Mark>& marks) const;
+    /// Returns the tally of what mark_of(rank) returns for each worker.
+    template <class MarkOf>
+    [[nodiscard]] Tally tally_of(const MarkOf& mark_of) const;
 
     NetworkPart network_;
     RunFacts facts_;
     std::function<bool(std::int64_t k)> ends_period_;
     std::int64_t skipped_;
     const Cluster* cluster_ = nullptr;
-    std::vector<Mark> begins_;   // [rank], at the end of the skipped steps
+    std::vector<Mark> begins_;   // [rank], at the end of the skipped steps; empty: none are
     std::vector<Mark> steps_;    // [rank], at its last whole step
-    std::vector<Mark> periods_;  // [rank], at its last whole period
+    std::vector<Mark> periods_;  // [rank], at its last whole period; empty: that of steps_
 };
 
 }  // namespace paceline

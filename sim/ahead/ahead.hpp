@@ -96,6 +96,7 @@ struct AheadMember {
     AheadRun* run = nullptr;  // while it runs ahead
     Stream stream = 0;
     int host = -1;
+    bool entered = false;  // and did not go by events from the first round on
     Join join{1};
     std::vector<OpenLane> lanes{};
     [[nodiscard]] OpenLane& lane(int number) { return lanes[static_cast<std::size_t>(number)]; }
@@ -117,7 +118,7 @@ class AheadTicket {
 
     /// Complete once the member has ended all rounds, or its collective was handed over.
     [[nodiscard]] Join& join() { return member_.join; }
-    [[nodiscard]] bool has_ended() const { return entered_ && member_.lanes.empty(); }
+    [[nodiscard]] bool has_ended() const { return member_.entered && member_.lanes.empty(); }
     [[nodiscard]] bool was_handed_over() const { return !member_.lanes.empty(); }
     /// After a handover, the open round of lane `round mod in_flight`; of a ring with slots, lane 0
     /// sends, and 1 + `round mod slots` receives.
@@ -125,7 +126,6 @@ class AheadTicket {
 
   private:
     Network* network_ = nullptr;
-    bool entered_ = false;
     AheadMember member_;
 };
 

@@ -81,6 +81,7 @@ AheadCards* Ahead::cards_for(const AheadRun& run, const PlacesOfHosts& hosts) {
         abreast, static_cast<int>(hosts.stride), static_cast<int>(ring), network_.find_route(),
         [this](LinkId link) { return network_.is_unlimited(link); });
     if (shares.rings.empty()) return nullptr;
+    of_card_.resize(of_host_.size());
     AheadCards& cards = *cards_.emplace_back(std::make_unique<AheadCards>(*this));
     cards.stream = run.stream;
     cards.first_host = first_host;

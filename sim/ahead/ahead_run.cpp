@@ -32,8 +32,8 @@ bool AheadTicket::enter(NetworkPart network, Stream stream, int place, PlacesOfH
     network_ = &network.whole();
     member_.stream = stream;
     member_.host = hosts(place);
-    entered_ = Ahead::of(*network_).enter(member_, place, hosts, rounds);
-    return entered_;
+    member_.entered = Ahead::of(*network_).enter(member_, place, hosts, rounds);
+    return member_.entered;
 }
 
 AheadTicket::~AheadTicket() {
@@ -93,7 +93,6 @@ AheadRun& Ahead::run_for(const AheadMember& member, int place, const PlacesOfHos
     run.begin(rounds, member.stream, begun_++, simulation_.running_kind());
     for (int i = 0; i < rounds.members; ++i) run.hosts[AheadRun::at(i)] = hosts(i);
     of_host_.resize(static_cast<std::size_t>(network_.hosts()));
-    of_card_.resize(of_host_.size());
     waiting.push_back(&run);
     if (!has_empty_chunks(rounds) && join_cards(run, hosts)) return run;
     const LinkOwners::Routes routes =

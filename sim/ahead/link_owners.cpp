@@ -30,7 +30,7 @@ LinkOwners::Routes LinkOwners::claim(const MessageRounds& rounds, const std::vec
     if (found != known_.end()) return found->routes;
     if (known_.size() == most_groups) known_.clear();
     owners_.resize(links_, nobody);
-    of_host_.resize(2 * hosts_of(hosts_));  // cards behind hosts
+    of_host_.resize(std::max(of_host_.size(), hosts_of(hosts_)));
     const Routes routes = claim_all(rounds, members, route, is_unlimited);
     known_.push_back({rounds.partners, members, routes});
     return routes;
@@ -145,9 +145,12 @@ LinkOwners::Cards LinkOwners::claim_all_cards(const std::vector<int>& hosts, int
 
 // Returns whether the half of a host consists of these links. A half that is known may be empty: on
 // a route of one hop the receiver has none.
-bool LinkOwners::note_half(std::optional<Links>& half, std::span<const LinkId> links) {
-    if (!half) half.emplace(links.begin(), links.end());
-    return std::ranges::equal(*half, links);
+bool LinkOwners::note_half(Half& known, std::span<const LinkId> links) {
+    if (known.count == Half::not_known) {
+        known = {static_cast<std::uint32_t>(half_links_.size()), static_cast<int>(links.size())};
+        half_links_.insert(half_links_.end(), links.begin(), links.end());
+    }
+    return std::ranges::equal(half(known), links);
 }
 
 // Returns whether the route consists of the sender's half and the receiver's. The first route of a

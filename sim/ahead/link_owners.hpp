@@ -21,10 +21,10 @@
 // remembered).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -81,9 +81,15 @@ class LinkOwners {
     [[nodiscard]] std::span<const LinkId> down(int host) const { return half(at(host).down); }
 
   private:
+    /// Consecutive ones of half_links_. A known half may have none.
+    struct Half {
+        static constexpr int not_known = -1;
+        std::uint32_t first = 0;
+        int count = not_known;
+    };
     struct OfHost {
         Links owned;
-        std::optional<Links> up, down;  // empty if not known; a known half may have no links
+        Half up, down;
     };
     /// Whom all messages on a link come from and go to, as far as one host does.
     struct Claim {
@@ -116,15 +122,16 @@ class LinkOwners {
     void own(LinkId link, const Claim& claim);
     Routes claim_all(const MessageRounds& rounds, const std::vector<int>& members,
                      const FindRoute& route, const IsUnlimited& is_unlimited);
-    static bool note_half(std::optional<Links>& half, std::span<const LinkId> links);
+    bool note_half(Half& known, std::span<const LinkId> links);
     bool note_halves(int from, int to, const Route& route);
     [[nodiscard]] int owner_for(LinkId link, const Claim& claim) const;
     static std::size_t hosts_of(int hosts) { return static_cast<std::size_t>(hosts); }
     static std::span<const LinkId> span_of(const Links& links) {
         return {links.data(), links.size()};
     }
-    static std::span<const LinkId> half(const std::optional<Links>& known) {
-        return known ? span_of(*known) : std::span<const LinkId>{};
+    [[nodiscard]] std::span<const LinkId> half(const Half& known) const {
+        return std::span(half_links_)
+            .subspan(known.first, static_cast<std::size_t>(std::max(known.count, 0)));
     }
     [[nodiscard]] const OfHost& at(int host) const { return of_host_[hosts_of(host)]; }
 
@@ -132,6 +139,7 @@ class LinkOwners {
     std::size_t links_;
     std::vector<int>& owners_;
     std::vector<OfHost> of_host_;
+    std::vector<LinkId> half_links_;
     std::vector<Known> known_;
     std::vector<KnownCards> known_cards_;
 };

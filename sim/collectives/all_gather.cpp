@@ -61,7 +61,7 @@ Task<> bruck_all_gather_of(Rank self, const BlockWeight& block) {
 Task<> ring_all_gather(Rank self, Bytes block) {
     // As many equal chunks, so that no block needs to be asked for
     const int n = self.size();
-    return in_rounds(std::move(self), ring_of_chunks(n, n - 1, n * block, 0));
+    return in_ring(std::move(self), {.steps = n - 1, .first = 0, .size = n * block});
 }
 
 Task<> bruck_all_gather(Rank self, Bytes block) {

@@ -10,7 +10,7 @@ namespace paceline {
 Task<> ring_all_reduce(Rank self, Bytes size) {
     const int n = self.size();
     // n-1 rounds of reduce-scatter, then n-1 of all-gather
-    return in_rounds(std::move(self), ring_of_chunks(n, 2 * (n - 1), size, 0));
+    return in_ring(std::move(self), {.steps = 2 * (n - 1), .first = 0, .size = size});
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/collectives/chunks.hpp"
 #include "sim/collectives/slots.hpp"
 #include "sim/engine/concurrency.hpp"
 
@@ -11,31 +12,28 @@ namespace paceline {
 
 namespace {
 
-// Waits until the member has ended, or its collective was handed over to the network.
-class [[nodiscard]] RunAhead {
-  public:
-    RunAhead(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket)
-        : self_(self), rounds_(rounds), ticket_(ticket) {}
+// The member enters. Returns whether it runs ahead.
+bool enter_ahead(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket) {
+    if (self.goes_by_events() || (rounds.slots > 0 && !rounds.passes_chunks())) return false;
+    return ticket.enter(self.network(), self.stream(), self.place(), self.hosts(), rounds);
+}
 
-    [[nodiscard]] bool await_ready() const noexcept {
-        return self_.goes_by_events() || (rounds_.slots > 0 && !rounds_.passes_chunks());
-    }
+// Waits until the member has ended, or its collective was handed over to the network.
+class [[nodiscard]] EndsAhead {
+  public:
+    explicit EndsAhead(AheadTicket& ticket) : join_(ticket.join()) {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return join_.complete(); }
     template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> handle) {
-        if (!ticket_.enter(self_.network(), self_.stream(), self_.place(), self_.hosts(), rounds_))
-            return false;
-        if (ticket_.join().complete()) return false;
+    void await_suspend(std::coroutine_handle<Promise> handle) {
         Coroutine& member = handle.promise();
         member.waits_for({"the members of a collective", -1});
-        ticket_.join().wake(member);
-        return true;
+        join_.wake(member);
     }
     static void await_resume() noexcept {}
 
   private:
-    const Rank& self_;
-    const MessageRounds& rounds_;
-    AheadTicket& ticket_;
+    Join& join_;
 };
 
 // What the member would wait for by events.
@@ -72,10 +70,7 @@ Task<> go_on(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket,
     co_await take_rounds(self, rounds, lane.round + rounds.open_rounds(), rounds.open_rounds());
 }
 
-// A frame of its own, not a part of the caller's, so that those of members that run ahead are
-// small.
-[[gnu::noinline]] Task<> by_events(const Rank& self, const MessageRounds& rounds,
-                                   AheadTicket& ticket) {
+Task<> without_slots(const Rank& self, MessageRounds rounds, AheadTicket& ticket) {
     const int lanes = rounds.open_rounds();
     std::vector<Task<>> all;
     for (int lane = 0; lane < lanes; ++lane)
@@ -84,17 +79,38 @@ Task<> go_on(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket,
     co_await when_all(std::move(all));
 }
 
+// Not inlined, like the next one but one: what they have on the stack would become part of their
+// callers' frames, and those of members that run ahead are small.
+[[gnu::noinline]] Task<> by_events(const Rank& self, MessageRounds&& rounds, AheadTicket& ticket) {
+    return rounds.slots > 0 ? slots_by_events(self, std::move(rounds), ticket)
+                            : without_slots(self, std::move(rounds), ticket);
+}
+
+MessageRounds rounds_of(const Rank& self, const RingOfChunks& ring) {
+    MessageRounds rounds = ring_of_chunks(self.size(), ring.steps, ring.size, ring.first,
+                                          ring.slices, ring.in_flight, ring.slots);
+    rounds.cost = self.cost();
+    return rounds;
+}
+
+[[gnu::noinline]] Task<> by_events(const Rank& self, const RingOfChunks& ring,
+                                   AheadTicket& ticket) {
+    return by_events(self, rounds_of(self, ring), ticket);
+}
+
 }  // namespace
 
 Task<> in_rounds(Rank self, MessageRounds rounds) {
     rounds.cost = self.cost();
     AheadTicket ticket;
-    co_await RunAhead(self, rounds, ticket);
-    if (ticket.has_ended()) co_return;
-    if (rounds.slots > 0)
-        co_await slots_by_events(self, rounds, ticket);
-    else
-        co_await by_events(self, rounds, ticket);
+    if (enter_ahead(self, rounds, ticket)) co_await EndsAhead(ticket);
+    if (!ticket.has_ended()) co_await by_events(self, std::move(rounds), ticket);
+}
+
+Task<> in_ring(Rank self, RingOfChunks ring) {
+    AheadTicket ticket;
+    if (enter_ahead(self, rounds_of(self, ring), ticket)) co_await EndsAhead(ticket);
+    if (!ticket.has_ended()) co_await by_events(self, ring, ticket);
 }
 
 }  // namespace paceline

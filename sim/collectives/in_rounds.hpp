@@ -11,4 +11,17 @@ namespace paceline {
 
 Task<> in_rounds(Rank self, MessageRounds rounds);
 
+/// What ring_of_chunks is made of, but for the members.
+struct RingOfChunks {
+    int steps;
+    int first;
+    Bytes size;
+    int slices = 1;
+    int in_flight = 1;
+    int slots = 0;
+};
+
+/// The same for a ring of chunks, whose rounds a member makes when it needs them.
+Task<> in_ring(Rank self, RingOfChunks ring);
+
 }  // namespace paceline

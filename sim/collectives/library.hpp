@@ -36,6 +36,9 @@ struct Library {
     double occupies = 0;
 };
 
+/// The one that adds nothing.
+inline constexpr Library plain_library{};
+
 /// Carries out a collective's messages so long after it was called.
 Task<> behind(Simulation& simulation, Duration start_up, Task<> messages);
 

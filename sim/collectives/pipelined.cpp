@@ -32,10 +32,14 @@ Task<> chain(Rank self, Bytes size, const Slices& cut, int down) {
                       .slots = cut.slots});
 }
 
-// Rounds of a ring of chunks that are cut into slices.
-MessageRounds sliced_ring(int n, int steps, Bytes size, int first, const Slices& cut) {
-    return ring_of_chunks(n, steps, size, first, slices_of(chunk(size, n, n - 1), cut),
-                          cut.in_flight, cut.slots);
+// A ring of chunks that are cut into slices.
+RingOfChunks sliced_ring(int n, int steps, Bytes size, int first, const Slices& cut) {
+    return {.steps = steps,
+            .first = first,
+            .size = size,
+            .slices = slices_of(chunk(size, n, n - 1), cut),
+            .in_flight = cut.in_flight,
+            .slots = cut.slots};
 }
 
 }  // namespace
@@ -47,24 +51,24 @@ int slices_of(Bytes part, const Slices& cut) {
 
 Task<> pipelined_ring_all_reduce(Rank self, Bytes size, Slices cut) {
     const int n = self.size();
-    return in_rounds(std::move(self), sliced_ring(n, 2 * (n - 1), size, 0, cut));
+    return in_ring(std::move(self), sliced_ring(n, 2 * (n - 1), size, 0, cut));
 }
 
 Task<> pipelined_ring_reduce(Rank self, Bytes size, Slices cut) {
     const int n = self.size();
     if (n == 1) co_return;
-    co_await in_rounds(self, sliced_ring(n, n - 1, size, n - 1, cut));
+    co_await in_ring(self, sliced_ring(n, n - 1, size, n - 1, cut));
     co_await gather_to_first(self, [size, n](int place) { return chunk(size, n, place); });
 }
 
 Task<> pipelined_ring_reduce_scatter(Rank self, Bytes size, Slices cut) {
     const int n = self.size();
-    return in_rounds(std::move(self), sliced_ring(n, n - 1, size, n - 1, cut));
+    return in_ring(std::move(self), sliced_ring(n, n - 1, size, n - 1, cut));
 }
 
 Task<> pipelined_ring_all_gather(Rank self, Bytes size, Slices cut) {
     const int n = self.size();
-    return in_rounds(std::move(self), sliced_ring(n, n - 1, size, 0, cut));
+    return in_ring(std::move(self), sliced_ring(n, n - 1, size, 0, cut));
 }
 
 Task<> chain_broadcast(Rank self, Bytes size, Slices cut) {

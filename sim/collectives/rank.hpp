@@ -66,12 +66,13 @@ inline GroupPtr whole_group(int nodes) {
 
 class Rank {
   public:
-    /// Creates the member at `place`. `network` must outlive the rank.
-    Rank(NetworkPart network, GroupPtr group, int place, Stream stream, const Library& library = {})
+    /// Creates the member at `place`. `network` and `library` must outlive the rank.
+    Rank(NetworkPart network, GroupPtr group, int place, Stream stream,
+         const Library& library = plain_library)
         : network_(network),
           group_(std::move(group)),
           stream_(stream),
-          library_(library),
+          library_(&library),
           place_(place),
           size_(static_cast<int>(group_->members.size())) {}
 
@@ -79,8 +80,8 @@ class Rank {
     /// ..., renumbered 0, 1, ... in the part. Requires that the member is one of them.
     [[nodiscard]] Rank part(int first, int stride, int size) const {
         Rank rank = *this;
-        rank.first_ = first_ + static_cast<std::size_t>(first) * stride_;
-        rank.stride_ = static_cast<std::size_t>(stride) * stride_;
+        rank.first_ = first_ + first * stride_;
+        rank.stride_ = stride * stride_;
         rank.place_ = (place_ - first) / stride;
         rank.size_ = size;
         return rank;
@@ -106,7 +107,7 @@ class Rank {
     /// Returns the same member among the same members in another order, on another stream. What it
     /// takes part in shares links with what it takes part in otherwise, so it goes by events.
     [[nodiscard]] Rank in_order(GroupPtr order, int place, Stream stream) const {
-        Rank rank(network_, std::move(order), place, stream, library_);
+        Rank rank(network_, std::move(order), place, stream, *library_);
         rank.by_events_ = true;
         rank.cost_ = cost_;
         return rank;
@@ -118,42 +119,45 @@ class Rank {
         return rank;
     }
     [[nodiscard]] const MessageCost& cost() const { return cost_; }
-    [[nodiscard]] const Library& library() const { return library_; }
+    [[nodiscard]] const Library& library() const { return *library_; }
     [[nodiscard]] bool goes_by_events() const {
-        return by_events_ || library_.protocol != Protocol::rendezvous;
+        return by_events_ || library_->protocol != Protocol::rendezvous;
     }
     [[nodiscard]] NetworkPart network() const { return network_; }
     [[nodiscard]] const Group& group() const { return *group_; }
     /// Returns the rate of copies to the host's memory, if the library stages.
-    [[nodiscard]] const std::optional<Bandwidth>& staging() const { return library_.staging; }
+    [[nodiscard]] const std::optional<Bandwidth>& staging() const { return library_->staging; }
     [[nodiscard]] int node(int place) const {
-        return group_->members[first_ + static_cast<std::size_t>(place) * stride_];
+        return group_->members[static_cast<std::size_t>(first_ + place * stride_)];
     }
 
-    [[nodiscard]] Protocol protocol() const { return library_.protocol; }
-    [[nodiscard]] PlacesOfHosts hosts() const { return {group_->members, first_, stride_}; }
+    [[nodiscard]] Protocol protocol() const { return library_->protocol; }
+    [[nodiscard]] PlacesOfHosts hosts() const {
+        return {group_->members, static_cast<std::size_t>(first_),
+                static_cast<std::size_t>(stride_)};
+    }
 
     /// Like the awaiters of the same names in sim/messages/transfer.hpp, by the protocol of the
     /// collective, but with places instead of nodes.
     [[nodiscard]] Send send(int to, Bytes size) const {
-        return {network_, node(place_), node(to), stream_, size, library_.protocol, cost_};
+        return {network_, node(place_), node(to), stream_, size, library_->protocol, cost_};
     }
     [[nodiscard]] Receive receive(int from) const {
-        return {network_, node(place_), node(from), stream_, library_.protocol};
+        return {network_, node(place_), node(from), stream_, library_->protocol};
     }
     [[nodiscard]] Exchange exchange(int to, Bytes size, int from, bool grouped = false) const {
-        return {network_, node(place_),      node(to), size, node(from),
-                stream_,  library_.protocol, grouped,  cost_};
+        return {network_, node(place_),       node(to), size, node(from),
+                stream_,  library_->protocol, grouped,  cost_};
     }
 
   private:
     NetworkPart network_;
     GroupPtr group_;
     Stream stream_;
-    Library library_;
+    const Library* library_;
     int place_;
-    std::size_t first_ = 0;   // of the part, in the group
-    std::size_t stride_ = 1;  // of the part, in the group
+    int first_ = 0;   // of the part, in the group
+    int stride_ = 1;  // of the part, in the group
     int size_;
     bool by_events_ = false;
     MessageCost cost_{};

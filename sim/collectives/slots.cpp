@@ -73,7 +73,7 @@ Task<> receive_in_slots(const Rank& self, int from, int count, int slots, Receiv
     co_await when_all(std::move(all));
 }
 
-Task<> slots_by_events(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket) {
+Task<> slots_by_events(const Rank& self, MessageRounds rounds, AheadTicket& ticket) {
     const RoundOfMember own = rounds.who(self.place(), 0);
     const int slots = std::min(rounds.slots, rounds.count);
     const bool goes_on = ticket.was_handed_over();

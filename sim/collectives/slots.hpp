@@ -19,8 +19,8 @@ using Received = Channel<bool>;
 /// Receives `count` slices from a place, into so many slots, by events.
 Task<> receive_in_slots(const Rank& self, int from, int count, int slots, Received& received);
 
-/// Takes all rounds, or after a handover those that were open and all behind them. `rounds` and
+/// Takes all rounds, or after a handover those that were open and all behind them. `self` and
 /// `ticket` must outlive the task.
-Task<> slots_by_events(const Rank& self, const MessageRounds& rounds, AheadTicket& ticket);
+Task<> slots_by_events(const Rank& self, MessageRounds rounds, AheadTicket& ticket);
 
 }  // namespace paceline

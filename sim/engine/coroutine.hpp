@@ -12,9 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/frame_pool.hpp"
@@ -30,25 +32,25 @@ class Coroutine;
 ///
 /// Whoever owns a frame that the simulation resumes (Processes, Pending) also owns its process. The
 /// frame's children are destroyed with it, so they refer to the process without owning it.
-struct Process : std::enable_shared_from_this<Process> {
-    Process(std::string called, EventKind of_kind) : name(std::move(called)), kind(of_kind) {}
+struct Process : boost::intrusive_ref_counter<Process, boost::thread_unsafe_counter> {
+    Process(std::string called, EventKind of_kind) : kind(of_kind), name(std::move(called)) {}
 
-    std::string name;
     EventKind kind;
+    std::string name;
 };
-using ProcessPtr = std::shared_ptr<const Process>;
+using ProcessPtr = boost::intrusive_ptr<const Process>;
 
 /// Returns a new process.
 [[nodiscard]] inline ProcessPtr make_process(std::string name,
                                              EventKind kind = EventKind::foreground) {
-    return std::make_shared<const Process>(std::move(name), kind);
+    return {new Process(std::move(name), kind)};
 }
 
 /// What a suspended coroutine waits for, as text plus one number ("a message from node" 3). For
 /// reports.
 struct WaitReason {
     const char* what = nullptr;  // a string literal; nullptr while it waits for its own child
-    std::int64_t subject = -1;   // not printed when negative
+    int subject = -1;            // not printed when negative
 };
 
 /// Counts down arrivals and wakes one coroutine at the last. Lives in the waiting coroutine's
@@ -88,25 +90,36 @@ class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
   public:
     /// Starts the lazy coroutine in `simulation` on behalf of a process (nullptr: none).
     void begin(Simulation& simulation, const Process* process, Join* join);
+    /// The same, but puts it on the ready list. Nobody is notified of its end.
+    void begin_later(Simulation& simulation, const Process* process);
+    /// Starts it for a parent that awaits it. Returns whether it has finished already; otherwise
+    /// its end wakes the parent.
+    bool begin_for(Coroutine& parent);
 
     /// Puts the suspended coroutine on the ready list.
     void wake();
 
     /// Records what the coroutine is about to wait for. wake() clears it.
-    void waits_for(WaitReason reason) { reason_ = reason; }
+    void waits_for(WaitReason reason) {
+        waits_for_ = reason.what;
+        subject_ = reason.subject;
+    }
 
     [[nodiscard]] Simulation& simulation() const { return *simulation_; }
     [[nodiscard]] const Process* process() const { return process_; }
     [[nodiscard]] EventKind kind() const {
         return process_ == nullptr ? EventKind::foreground : process_->kind;
     }
-    [[nodiscard]] const WaitReason& reason() const { return reason_; }
+    [[nodiscard]] WaitReason reason() const { return {waits_for_, subject_}; }
     [[nodiscard]] bool started() const { return simulation_ != nullptr; }
-    [[nodiscard]] bool finished() const { return finished_; }
+    [[nodiscard]] bool finished() const { return handle().done(); }
 
-    void resume() { handle_.resume(); }
-    /// Sets the join to notify at the end. Requires started() and !finished().
-    void notify(Join* join) { join_ = join; }
+    void resume() { handle().resume(); }
+    /// Sets the coroutine that its end wakes. Requires started() and !finished().
+    void wakes(Coroutine& parent) {
+        notifies_ = Notifies::parent;
+        notified_ = &parent;
+    }
     void rethrow_failure() const {
         if (error_) std::rethrow_exception(error_);
     }
@@ -129,19 +142,27 @@ class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
     void unhandled_exception() { error_ = std::current_exception(); }
 
   protected:
-    explicit Coroutine(std::coroutine_handle<> handle) : handle_(handle) {}
+    Coroutine() = default;
     ~Coroutine() = default;
 
   private:
-    void finish() noexcept;
+    /// Whom its end notifies. Nobody yet: the parent that is starting it.
+    enum class Notifies : std::uint8_t { nobody, nobody_yet, join, parent };
 
-    std::coroutine_handle<> handle_;
+    void finish() noexcept;
+    void enter(Simulation& simulation, const Process* process);
+    // A promise begins with its Coroutine, and stands where its alignment says (see Task).
+    [[nodiscard]] std::coroutine_handle<> handle() const {
+        return std::coroutine_handle<Coroutine>::from_promise(const_cast<Coroutine&>(*this));
+    }
+
     Simulation* simulation_ = nullptr;
     const Process* process_ = nullptr;
-    Join* join_ = nullptr;
+    void* notified_ = nullptr;  // a Join, or a Coroutine
     std::exception_ptr error_;
-    WaitReason reason_;
-    bool finished_ = false;
+    const char* waits_for_ = nullptr;
+    int subject_ = -1;
+    Notifies notifies_ = Notifies::nobody;
 };
 
 inline void Join::arrive() {

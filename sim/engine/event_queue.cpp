@@ -62,7 +62,9 @@ EventId EventQueue::push(Time at, Action action, EventKind kind, EventKey key) {
     const Index index = take_slot();
     Slot& slot = slots_[index];
     Run& run = runs_[home];
-    slot.action = action;
+    slot.call = action.call;
+    slot.self = action.self;
+    slot.argument = action.argument;
     slot.at = at;
     slot.key = key;
     slot.order = order;
@@ -104,7 +106,8 @@ Event EventQueue::pop() {
     if (!top_is_current()) update_top();
     const Entry& top = heap_.front();
     const Index index = runs_[top.run].head;
-    const Event event{top.at, top.key, slots_[index].action};
+    const Slot& slot = slots_[index];
+    const Event event{top.at, top.key, {slot.call, slot.self, slot.argument}};
     last_popped_ = top.at;
     release(index);
     return event;

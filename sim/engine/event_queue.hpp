@@ -104,8 +104,10 @@ class EventQueue {
     static constexpr Index none = ~Index{0};
     static constexpr std::size_t joinable_runs = 64;
 
+    // One cache line, so the parts of the action stand apart.
     struct Slot {
-        Action action;
+        void (*call)(void* self, std::uint32_t argument) = nullptr;
+        void* self = nullptr;
         Time at;
         EventKey key;
         std::uint64_t order = 0;  // the push number
@@ -113,8 +115,10 @@ class EventQueue {
         Index prev = none;
         Index run = none;              // none when free
         std::uint32_t generation = 1;  // EventId{} names no event
+        std::uint32_t argument = 0;
         EventKind kind = EventKind::foreground;
     };
+    static_assert(sizeof(Slot) <= 64);
     struct Run {
         Index head = none;
         Index tail = none;

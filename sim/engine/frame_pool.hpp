@@ -5,18 +5,23 @@
 // pointer is moved, and no general allocator is asked. Each thread keeps its own frames, without
 // locks. A frame may be freed on another thread than it was made on.
 //
-// Memory: what the frames of a thread took at their peak, until the thread ends. Frames above
-// `largest` bytes are not kept. With the address sanitizer none is, so that it sees every use of a
-// frame after its end.
+// Where no frame of a size is left, a larger one goes back to the general allocator, which makes
+// smaller ones of it: what thousands of workers needed in one part of a step serves the next part.
+//
+// Memory: at most what the frames of each size took at their peak, until the thread ends. Frames
+// above `largest` bytes are not kept. With the address sanitizer none is, so that it sees every use
+// of a frame after its end.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace paceline {
 
 class FramePool {
   public:
-    static constexpr std::size_t largest = 2048;  // bytes
+    static constexpr std::size_t largest = 2040;  // bytes
 #if defined(__SANITIZE_ADDRESS__)
     static constexpr bool keeps_frames = false;
 #elif defined(__has_feature)
@@ -43,13 +48,21 @@ class FramePool {
     struct Free {
         Free* next;
     };
-    static constexpr std::size_t step = 64;  // between sizes that are told apart
+    // Sizes that are told apart: multiples of 16 and 8 more, which are what blocks of glibc hold.
+    static constexpr std::size_t step = 16;
+    static constexpr std::size_t more = 8;
+    static constexpr std::size_t places = (largest - more) / step + 1;
+    static constexpr std::size_t places_in_word = 64;
 
     [[nodiscard]] static constexpr std::size_t place_of(std::size_t size) {
-        return (size + step - 1) / step;
+        return size <= more ? 0 : (size - more + step - 1) / step;
     }
+    [[nodiscard]] void* make(std::size_t place);
+    [[nodiscard]] std::size_t next_with_frames(std::size_t place) const;
 
-    Free* free_[largest / step + 1] = {};  // by size, in steps
+    std::array<Free*, places> free_{};  // by size, in steps
+    // One bit for each size of which there may be frames.
+    std::array<std::uint64_t, (places + places_in_word - 1) / places_in_word> has_frames_{};
 };
 
 }  // namespace paceline

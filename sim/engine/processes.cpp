@@ -5,20 +5,9 @@
 
 namespace paceline {
 
-namespace {
-
-// Wraps the work in a frame, so that its start can wait in the ready list.
-Task<> begin_later(Simulation& simulation, Task<> work) {
-    co_await simulation.sleep(Duration::zero());
-    co_await std::move(work);
-}
-
-}  // namespace
-
 void Processes::spawn(std::string name, Task<> work) {
-    const Root& root = roots_.emplace_back(make_process(std::move(name), kind_),
-                                           begin_later(simulation_, std::move(work)));
-    root.work.promise().begin(simulation_, root.process.get(), nullptr);
+    const Root& root = roots_.emplace_back(make_process(std::move(name), kind_), std::move(work));
+    root.work.promise().begin_later(simulation_, root.process.get());
 }
 
 void Processes::drop() {

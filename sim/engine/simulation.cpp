@@ -9,29 +9,57 @@
 
 namespace paceline {
 
-void Coroutine::begin(Simulation& simulation, const Process* process, Join* join) {
+void Coroutine::enter(Simulation& simulation, const Process* process) {
     PACELINE_CHECK(!started(), "a task is started once");
     simulation_ = &simulation;
     process_ = process;
-    join_ = join;
     simulation.alive_.push_back(*this);
-    handle_.resume();
+}
+
+void Coroutine::begin(Simulation& simulation, const Process* process, Join* join) {
+    enter(simulation, process);
+    if (join != nullptr) notifies_ = Notifies::join;
+    notified_ = join;
+    resume();
+}
+
+void Coroutine::begin_later(Simulation& simulation, const Process* process) {
+    enter(simulation, process);
+    wake();
+}
+
+bool Coroutine::begin_for(Coroutine& parent) {
+    enter(parent.simulation(), parent.process());
+    notifies_ = Notifies::nobody_yet;
+    resume();
+    if (finished()) return true;
+    wakes(parent);
+    return false;
 }
 
 void Coroutine::wake() {
-    reason_ = {};
+    waits_for({});
     simulation_->ready_.push_back(*this);
 }
 
 void Coroutine::finish() noexcept {
-    finished_ = true;
     static_cast<ListHook<AliveTag>&>(*this).unlink();
-    if (!error_) {
-        if (join_ != nullptr) join_->arrive();
-        return;
+    switch (notifies_) {
+        case Notifies::nobody:
+            if (error_) simulation_->failure_ = error_;  // the run ends with this error
+            break;
+        case Notifies::nobody_yet:
+            break;
+        case Notifies::join:
+            if (error_)
+                static_cast<Join*>(notified_)->fail();
+            else
+                static_cast<Join*>(notified_)->arrive();
+            break;
+        case Notifies::parent:
+            static_cast<Coroutine*>(notified_)->wake();
+            break;
     }
-    if (join_ != nullptr) return join_->fail();
-    simulation_->failure_ = error_;  // no join to notify: the run ends with this error
 }
 
 // Returns false if something ended the run.
@@ -109,7 +137,7 @@ std::vector<Waiting> Simulation::waiting() const {
     alive_.for_each([&](const Coroutine& coroutine) {
         const std::size_t place =
             begun.try_emplace(coroutine.process(), begun.size()).first->second;
-        const WaitReason& reason = coroutine.reason();
+        const WaitReason reason = coroutine.reason();
         if (reason.what == nullptr || coroutine.kind() == EventKind::daemon) return;
         const std::string who = coroutine.process() == nullptr ? "?" : coroutine.process()->name;
         const std::string what = reason.subject < 0

@@ -108,7 +108,7 @@ class Simulation {
     /// Returns the process that is being resumed. Requires that one is.
     [[nodiscard]] ProcessPtr running_process() const {
         PACELINE_CHECK(running_process_ != nullptr, "a process is running");
-        return running_process_->shared_from_this();
+        return ProcessPtr(running_process_);
     }
     /// Returns the kind of the process that is being resumed; foreground if an event is.
     [[nodiscard]] EventKind running_kind() const {

@@ -24,7 +24,6 @@ namespace paceline {
 template <class T>
 class TaskResult : public Coroutine {
   public:
-    using Coroutine::Coroutine;
     template <class U>
     void return_value(U&& value) {
         value_.emplace(std::forward<U>(value));
@@ -41,7 +40,6 @@ class TaskResult : public Coroutine {
 template <>
 class TaskResult<void> : public Coroutine {
   public:
-    using Coroutine::Coroutine;
     void return_void() {}
     void take() const { rethrow_failure(); }
 };
@@ -50,7 +48,9 @@ template <class T = void>
 class [[nodiscard]] Task {
   public:
     struct promise_type : TaskResult<T> {
-        promise_type() : TaskResult<T>(std::coroutine_handle<promise_type>::from_promise(*this)) {}
+        promise_type() {
+            static_assert(alignof(promise_type) == alignof(Coroutine));  // Coroutine::handle
+        }
         Task get_return_object() { return Task(*this); }
     };
 
@@ -74,17 +74,12 @@ class [[nodiscard]] Task {
         static bool await_ready() noexcept { return false; }
         template <class Parent>
         bool await_suspend(std::coroutine_handle<Parent> handle) {
-            Coroutine& parent = handle.promise();
-            child_.begin(parent.simulation(), parent.process(), &join_);
-            if (child_.finished()) return false;  // it did not wait: continue in place
-            join_.wake(parent);
-            return true;
+            return !child_.begin_for(handle.promise());  // if it did not wait: continue in place
         }
         T await_resume() { return child_.take(); }
 
       private:
         promise_type& child_;
-        Join join_{1};
     };
 
     /// Only a temporary can be awaited: co_await f(x).
@@ -135,15 +130,13 @@ class [[nodiscard]] Pending {
         [[nodiscard]] bool await_ready() const { return task_.promise().finished(); }
         template <class Parent>
         void await_suspend(std::coroutine_handle<Parent> handle) {
-            join_.wake(handle.promise());
-            task_.promise().notify(&join_);
+            task_.promise().wakes(handle.promise());
         }
         T await_resume() { return task_.promise().take(); }
 
       private:
         ProcessPtr process_;
-        Join join_{1};
-        Task<T> task_;  // declared last: it refers to the others
+        Task<T> task_;  // declared last: it refers to its process
     };
 
     Awaiter operator co_await() && { return Awaiter(std::move(process_), std::move(task_)); }

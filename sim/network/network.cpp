@@ -26,22 +26,34 @@ Network::Network(Simulation& simulation, Fabric fabric, const Transport& transpo
       slow_start_{.first_window = transport.first_window},
       impairments_(Impairments::make(fabric.links, transport.flow, random)),
       by_events_(transport.by_events || transport.receive_cost > Duration::zero()) {
-    links_.reserve(fabric.links.size());
-    for (const Link& link : fabric.links) {
-        links_.emplace_back();
-        LinkState& state = links_.back();
-        state.latency = link.latency;
-        state.payload = (1 - link.loss) * link.efficiency;
-        state.duplex_share = link.duplex_share;
-        set_capacity(state, link.bandwidth);
-        state.unlimited = link.bandwidth == unlimited;
-        has_unlimited_ |= state.unlimited;
+    make_cables(fabric);
+    const auto payload = [](const Link& link) { return (1 - link.loss) * link.efficiency; };
+    if (std::ranges::any_of(fabric.links, [&](const Link& link) { return payload(link) != 1; })) {
+        payloads_.resize(fabric.links.size());
+        std::ranges::transform(fabric.links, payloads_.begin(), payload);
     }
-    for (std::size_t i = 0; i < fabric.back.size(); ++i)
-        if (links_[i].duplex_share < 1) links_[i].back = fabric.back[i];
-    has_cables_ =
-        std::ranges::any_of(links_, [](const LinkState& link) { return link.back != no_link; });
+    links_.resize(fabric.links.size());
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        const Link& link = fabric.links[i];
+        links_[i].latency = link.latency;
+        links_[i].unlimited = link.bandwidth == unlimited;
+        has_unlimited_ |= links_[i].unlimited;
+        set_capacity(static_cast<LinkId>(i), link.bandwidth);
+    }
     prepares_ = overhead_ > Duration::zero() || slow_start_.first_window > Bytes{0};
+}
+
+void Network::make_cables(const Fabric& fabric) {
+    const auto depends = [&](std::size_t link) {
+        return fabric.links[link].duplex_share < 1 && fabric.back[link] != no_link;
+    };
+    std::size_t first = 0;
+    while (first < fabric.back.size() && !depends(first)) ++first;
+    if (first == fabric.back.size()) return;
+    cables_.resize(fabric.links.size());
+    for (std::size_t i = first; i < fabric.back.size(); ++i)
+        if (depends(i))
+            cables_[i] = {.back = fabric.back[i], .duplex_share = fabric.links[i].duplex_share};
 }
 
 MessageId Network::send(int from, int to, Stream stream, Bytes size, Protocol protocol,

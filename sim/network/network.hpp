@@ -318,25 +318,29 @@ class Network {
         Index generation = 0;
         boost::container::small_vector<Index, 4> places;  // its position in each link's list
     };
-    // Ordered so that a solve reads the first cache line of a link.
+    // One cache line.
     struct alignas(64) LinkState {
         std::vector<Index> flows;
-        double rate = 0;  // `capacity` and `shared` in bytes per tick
-        double shared_rate = 0;
-        LinkId back = no_link;  // reverse link, if it matters
-        Index moving = 0;       // of the flows, those that move; if moves are counted
-        Index mark = 0;         // last solve that visited it
-        Index local = 0;        // its number in that solve
+        double rate = 0;     // `capacity` in bytes per tick
+        Bandwidth capacity;  // for payload
+        Duration latency{};
+        Index mark = 0;   // last solve that visited it
+        Index local = 0;  // its number in that solve
         bool dirty = false;
         bool unlimited = false;
-        Bandwidth capacity;  // for payload
-        Bandwidth shared;    // of that, while the reverse link is busy
-        Duration latency{};
-        double payload = 1;       // share of the bandwidth
-        double duplex_share = 1;  // of the capacity, while the reverse link is busy
+    };
+    static_assert(sizeof(LinkState) == 64);
+    /// What a link has of its capacity while its reverse link is busy.
+    struct Cable {
+        LinkId back = no_link;  // reverse link, if it matters
+        Index moving = 0;       // flows on the link that move
+        double duplex_share = 1;
+        Bandwidth shared{};      // of the capacity, while the reverse link is busy
+        double shared_rate = 0;  // in bytes per tick
     };
 
     // The life of a message: network.cpp.
+    void make_cables(const Fabric& fabric);
     Index add_flow();
     Index new_message(int from, int to, Stream stream, Bytes size, Protocol protocol);
     void release(Index index);
@@ -377,7 +381,7 @@ class Network {
     }
     void touch_route(const Flow& flow);
     static bool is_down(const LinkState& link) { return link.capacity.bits_per_second == 0; }
-    static void set_capacity(LinkState& state, Bandwidth bandwidth);
+    void set_capacity(LinkId link, Bandwidth bandwidth);
     [[nodiscard]] static bool is_shared(const LinkState& link) { return link.flows.size() > 1; }
     void enter_links(Index index);
     void leave_links(Index index);
@@ -385,17 +389,20 @@ class Network {
     void count_moving(const Flow& flow, bool moves);
     void unschedule(Flow& flow);
     void mark_changed(LinkState& link);
-    void mark_reverse_changed(const LinkState& link);
+    void mark_reverse_changed(LinkId link);
     void request_rates();
-    [[nodiscard]] bool is_shared_with_back(const LinkState& state) const {
-        return state.back != no_link && links_[state.back].moving > 0;
+    [[nodiscard]] bool is_shared_with_back(LinkId link) const {
+        return has_cables() && cables_[link].back != no_link &&
+               cables_[cables_[link].back].moving > 0;
     }
-    [[nodiscard]] Bandwidth capacity_now(const LinkState& state) const {
-        return is_shared_with_back(state) ? state.shared : state.capacity;
+    [[nodiscard]] Bandwidth capacity_now(LinkId link) const {
+        return is_shared_with_back(link) ? cables_[link].shared : links_[link].capacity;
     }
-    [[nodiscard]] double rate_now(const LinkState& state) const {
-        return is_shared_with_back(state) ? state.shared_rate : state.rate;
+    [[nodiscard]] double rate_now(LinkId link) const {
+        return is_shared_with_back(link) ? cables_[link].shared_rate : links_[link].rate;
     }
+    /// Returns whether any link depends on its reverse link, so that moves are counted.
+    [[nodiscard]] bool has_cables() const { return !cables_.empty(); }
     void set_rates(Index unused);
     LinkId start_alone(Index index);
     void solve_component(LinkId seed);
@@ -412,6 +419,8 @@ class Network {
     LaneTable lanes_;
     std::function<void(int, int, Route&)> find_route_;
     std::vector<LinkState> links_;
+    std::vector<double> payloads_;  // [link]: share of the bandwidth; empty: all of it
+    std::vector<Cable> cables_;     // [link]; empty: no link depends on its reverse link
     std::vector<Flow> flows_;
     std::vector<Index> free_flows_;
     std::vector<Time> sender_free_;    // [host], if there is an overhead
@@ -442,7 +451,6 @@ class Network {
     Reservations reservations_;
     bool by_events_;
     bool has_unlimited_ = false;    // any link is unlimited
-    bool has_cables_ = false;       // any link depends on its reverse link, so moves are counted
     bool has_groups_ = false;       // any message has been grouped
     bool prepares_ = false;         // there is an overhead or slow start
     bool rates_requested_ = false;  // set_rates is due at the end of this instant

@@ -19,11 +19,15 @@ Bandwidth at_least_one_bit(Bandwidth share, Bandwidth whole) {
 
 }  // namespace
 
-void Network::set_capacity(LinkState& state, Bandwidth bandwidth) {
-    state.capacity = at_least_one_bit(state.payload * bandwidth, bandwidth);
-    state.shared = at_least_one_bit(state.duplex_share * state.capacity, state.capacity);
+void Network::set_capacity(LinkId link, Bandwidth bandwidth) {
+    LinkState& state = links_[link];
+    const double payload = payloads_.empty() ? 1 : payloads_[link];
+    state.capacity = at_least_one_bit(payload * bandwidth, bandwidth);
     state.rate = bytes_per_tick(state.capacity);
-    state.shared_rate = bytes_per_tick(state.shared);
+    if (!has_cables()) return;
+    Cable& cable = cables_[link];
+    cable.shared = at_least_one_bit(cable.duplex_share * state.capacity, state.capacity);
+    cable.shared_rate = bytes_per_tick(cable.shared);
 }
 
 void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
@@ -32,11 +36,11 @@ void Network::set_bandwidth(LinkId link, Bandwidth bandwidth, Time until) {
     if (reservations_.active > 0) reservations_.reserver->touch_bandwidth(link);
     LinkState& state = links_[link];
     const bool was_down = is_down(state);
-    set_capacity(state, bandwidth);
+    set_capacity(link, bandwidth);
     if (observer_ != nullptr) notify(observer_->capacity, link, state.capacity);
     if (until != never && announced_.empty()) announced_.assign(links_.size(), never);
     if (!announced_.empty()) announced_[link] = until;
-    if (has_cables_ && is_down(state) != was_down)
+    if (has_cables() && is_down(state) != was_down)
         for (const Index index : state.flows) count_down_link(index, is_down(state));
     if (!state.flows.empty()) mark_changed(state);
 }
@@ -77,7 +81,7 @@ void Network::enter_links(Index index) {
     paths_.note(index, flow.route);
     ++flowing_;
     flowing_hops_ += flow.route.size();
-    if (!has_cables_) return;
+    if (!has_cables()) return;
     flow.down_links = static_cast<Index>(
         std::ranges::count_if(flow.route, [this](LinkId link) { return is_down(links_[link]); }));
     if (flow.down_links == 0) count_moving(flow, true);
@@ -92,7 +96,8 @@ void Network::leave_links(Index index) {
         const Index moved = link.flows.back();
         link.flows[place] = moved;
         link.flows.pop_back();
-        if (has_cables_ && flow.down_links == 0 && --link.moving == 0) mark_reverse_changed(link);
+        if (has_cables() && flow.down_links == 0 && --cables_[flow.route[hop]].moving == 0)
+            mark_reverse_changed(flow.route[hop]);
         if (link.flows.empty()) continue;
         mark_changed(link);
         if (moved == index) continue;
@@ -116,9 +121,9 @@ void Network::count_down_link(Index index, bool down) {
 // the reverse link of its cable.
 void Network::count_moving(const Flow& flow, bool moves) {
     for (const LinkId link : flow.route) {
-        LinkState& state = links_[link];
-        state.moving += moves ? 1 : ~Index{0};
-        if (state.moving == (moves ? 1 : 0)) mark_reverse_changed(state);
+        Index& moving = cables_[link].moving;
+        moving += moves ? 1 : ~Index{0};
+        if (moving == (moves ? 1 : 0)) mark_reverse_changed(link);
     }
 }
 
@@ -129,8 +134,9 @@ void Network::mark_changed(LinkState& link) {
     request_rates();
 }
 
-void Network::mark_reverse_changed(const LinkState& link) {
-    if (link.back != no_link && !links_[link.back].flows.empty()) mark_changed(links_[link.back]);
+void Network::mark_reverse_changed(LinkId link) {
+    const LinkId back = cables_[link].back;
+    if (back != no_link && !links_[back].flows.empty()) mark_changed(links_[back]);
 }
 
 void Network::request_rates() {
@@ -163,7 +169,7 @@ LinkId Network::start_alone(Index index) {
     Bandwidth slowest{std::numeric_limits<std::int64_t>::max()};
     for (const LinkId link : flow.route) {
         if (links_[link].flows.size() != 1) return link;
-        slowest = std::min(slowest, capacity_now(links_[link]));
+        slowest = std::min(slowest, capacity_now(link));
     }
     if (slowest.bits_per_second == 0) {
         wait_for_links(index);
@@ -196,7 +202,7 @@ double Network::rate_alone(Index index) const {
                               : std::numeric_limits<double>::infinity();
     for (const LinkId link : paths_.links(index, flows_[index].route)) {
         if (is_shared(links_[link])) return -1;
-        own = std::min(own, rate_now(links_[link]));
+        own = std::min(own, rate_now(link));
     }
     return own;
 }
@@ -236,7 +242,7 @@ void Network::visit_link(LinkId link) {
     LinkState& state = links_[link];
     const std::size_t flows = is_shared(state) ? state.flows.size() : 0;
     state.mark = mark_;
-    state.local = max_min_.add_link(rate_now(state), static_cast<Index>(flows));
+    state.local = max_min_.add_link(rate_now(link), static_cast<Index>(flows));
     component_links_.push_back(link);
 }
 
@@ -254,7 +260,7 @@ void Network::visit_flow(Index index) {
     for (const LinkId link : path) {
         const LinkState& state = links[link];
         if (!is_shared(state)) {
-            own = std::min(own, rate_now(state));
+            own = std::min(own, rate_now(link));
             continue;
         }
         if (state.mark != mark) [[unlikely]]

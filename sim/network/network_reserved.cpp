@@ -6,7 +6,7 @@
 namespace paceline {
 
 bool Network::follows_wires() const {
-    return !by_events_ && !has_cables_ && (observer_ == nullptr || observer_->carries) &&
+    return !by_events_ && !has_cables() && (observer_ == nullptr || observer_->carries) &&
            slow_start_.first_window == Bytes{0} &&
            (impairments_ == nullptr || !impairments_->has_jitter());
 }

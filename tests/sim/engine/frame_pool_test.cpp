@@ -1,7 +1,9 @@
 #include "sim/engine/frame_pool.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -64,17 +66,42 @@ TEST_CASE("frame pool: a freed frame is the next of its size, on the thread that
     pool.give_back(first, 130);
     void* const of_another_size = pool.take(600);
     CHECK(of_another_size != first);
-    void* const again = pool.take(190);  // of the same step of 64 bytes as 130
+    void* const again = pool.take(136);  // of the same step of 16 bytes as 130
     CHECK((again == first) == FramePool::keeps_frames);
     pool.give_back(of_another_size, 600);
 
     void* on_another_thread = nullptr;
     std::thread([&] {
-        FramePool::of_thread().give_back(again, 190);
-        on_another_thread = FramePool::of_thread().take(190);
-        FramePool::of_thread().give_back(on_another_thread, 190);
+        FramePool::of_thread().give_back(again, 136);
+        on_another_thread = FramePool::of_thread().take(136);
+        FramePool::of_thread().give_back(on_another_thread, 136);
     }).join();
     CHECK((on_another_thread == first) == FramePool::keeps_frames);
+}
+
+TEST_CASE("frame pool: what large frames have left serves smaller ones") {
+    if (!FramePool::keeps_frames) return;
+    constexpr std::size_t count = 20'000;
+    FramePool pool;
+    const auto take_all = [&](std::size_t size) {
+        std::vector<void*> all(count);
+        for (void*& frame : all) frame = pool.take(size);
+        return all;
+    };
+    const auto give_all = [&](const std::vector<void*>& all, std::size_t size) {
+        for (void* const frame : all) pool.give_back(frame, size);
+    };
+    std::vector<void*> large = take_all(1000);
+    const auto [low, high] = std::ranges::minmax_element(large);
+    const auto is_among_them = [from = *low, to = *high](const void* frame) {
+        return !std::less<>()(frame, from) && !std::less<>()(to, frame);
+    };
+    give_all(large, 1000);
+    const std::vector<void*> small = take_all(300);
+    CHECK(std::ranges::count_if(small, is_among_them) > std::ssize(small) * 9 / 10);
+    give_all(small, 300);
+    large = take_all(1000);
+    give_all(large, 1000);
 }
 
 }  // namespace paceline::frame_pool_test

@@ -539,14 +539,14 @@ struct Silence {
     }
     static void await_resume() noexcept {}
 
-    std::int64_t node;
+    int node;
 };
 
-Task<> receive(std::int64_t node) {
+Task<> receive(int node) {
     co_await Silence{node};
 }
 
-Task<> receive_through_a_child(std::int64_t node) {
+Task<> receive_through_a_child(int node) {
     co_await receive(node);
 }
 
