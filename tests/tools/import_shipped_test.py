@@ -12,7 +12,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from importing import EVALUATE, TRACES, Imported, Test, write
+from importing import EVALUATE, ROOT, TRACES, Imported, Test, write
 
 PACELINE = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and Path(sys.argv[1]).exists() else None
 
@@ -151,13 +151,21 @@ class OfShippedTraces(Test):
         made = Imported(TRACES / "small-cnn-gpu.pt.trace.json.gz", self.folder)
         self.assertEqual(made.total_ns + made.update_ns, kernels)
 
+    def test_the_step_of_a_real_gpu_has_the_layers_of_the_built_in_profile(self):
+        made = Imported(TRACES / "gpu" / "resnet-50-h100.pt.trace.json.gz", self.folder).profile
+        own = json.loads((ROOT / "models" / "profiles" / "resnet-50.json").read_text())
+        for what in (lambda layer: [t["shape"] for t in layer["tensors"]] or None, lambda layer: layer["macs"] or None):
+            measured, derived = ([what(layer) for layer in profile["layers"] if what(layer)] for profile in (made, own))
+            self.assertEqual(measured, derived)
+
     @unittest.skipIf(PACELINE is None, "no paceline")
     def test_one_node_takes_the_time_of_the_trace_and_more_nodes_take_no_less(self):
-        for name in sorted(file.name for file in TRACES.glob("*.json*")):
-            with self.subTest(name):
-                made = Imported(TRACES / name, self.folder)
-                subprocess.run([PACELINE, "run", "--quiet", made.scenario, "--out", Path(self.folder, name)], check=True)
-                with open(Path(self.folder, name, "results.csv"), newline="") as table:
+        for file in sorted(TRACES.rglob("*.json*")):
+            with self.subTest(file.name):
+                made = Imported(file, self.folder)
+                out = Path(self.folder, file.name)
+                subprocess.run([PACELINE, "run", "--quiet", made.scenario, "--out", out], check=True)
+                with open(out / "results.csv", newline="") as table:
                     steps = {int(row["nodes"]): float(row["step_time_s"]) for row in csv.DictReader(table)}
                 self.assertEqual(list(steps), [1, 2, 4, 8, 16])
                 self.assertTrue(math.isclose(steps[1], (made.total_ns + made.update_ns) / 1e9, rel_tol=1e-9))

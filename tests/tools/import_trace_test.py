@@ -2,7 +2,7 @@
 
 import unittest
 
-from importing import Test, event, operator, two_linears, write_events
+from importing import EVALUATE, Test, event, operator, two_linears, write_events
 
 TWO_LINEARS = {"aten::linear": (10_000, 30_000, {"weight": (5, 6), "bias": (5,)}),
                "aten::linear#2": (20_000, 50_000, {"weight": (3, 5), "bias": (3,)}),
@@ -148,6 +148,23 @@ class OfPyTorch(Test):
     def test_a_matrix_product_of_its_own_counts_as_a_dense_layer(self):
         events = [e for e in two_linears() if e["name"] != "aten::linear"]
         self.assertEqual([layer["macs"] for layer in self.imported(events).profile["layers"]], [30, 15, 0])
+
+    def test_a_convolution_that_autocast_calls_again_has_the_products_of_the_inner_call(self):
+        sizes, weight = [[8, 3, 9, 9], [16, 3, 3, 3], []], [16, 3, 3, 3]
+        made = self.imported([
+            event("user_annotation", "ProfilerStep#3", 0, 200),
+            operator("aten::conv2d", 10, 40, 1, sizes),
+            operator("aten::to", 11, 5, 1, [weight]),
+            operator("aten::conv2d", 20, 25, 2, sizes),
+            operator(EVALUATE + "ConvolutionBackward0", 60, 20, 2),
+            operator("ConvolutionBackward0", 61, 18, 2, [[8, 16, 7, 7]]),
+            operator(EVALUATE + "ToCopyBackward0", 80, 10, 1),
+            operator("ToCopyBackward0", 81, 8, 1, [weight]),
+            operator(EVALUATE + "torch::autograd::AccumulateGrad", 90, 6),
+            operator("torch::autograd::AccumulateGrad", 91, 4, dims=[weight]),
+        ])
+        self.assertEqual([layer["macs"] for layer in made.profile["layers"]], [16 * 7 * 7 * 27])
+        self.assertEqual(made.layers["aten::conv2d"], (40_000, 36_000, {"weight": (16, 3, 3, 3)}))
 
     def test_loading_data_is_no_layer(self):
         events = two_linears() + [event("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 8),

@@ -75,7 +75,7 @@ def mark(spans):
         span.range = span if is_layer_range(span) else above.range if above else None
         span.outermost = above.outermost if above and above.outermost else span if span.kind == "operator" else None
         span.in_layer_operator = bool(above) and (above.in_layer_operator or bool(parameters(above.name, above.dims)))
-        span.in_product = bool(above) and (above.in_product or multiplies(above.name))
+        span.in_product = above and (above.in_product or (above if multiplies(above.name) else None))
         if span.role == FORWARD and span.name.startswith("Optimizer."):
             span.role = UPDATE
         elif span.role == FORWARD and span.name.startswith("enumerate(DataLoader)"):
@@ -144,6 +144,8 @@ def layers_of_forward(forward, way):
             layer.expected += parameters(span.name, span.dims)
         if multiplies(span.name) and not span.in_product:
             layer.products.append(span)
+        elif layer.products and layer.products[-1] is span.in_product and span.name == span.in_product.name:
+            layer.products[-1] = span  # autocast calls an operator again, after casts that took its number
     return layers, of_span
 
 
