@@ -32,3 +32,24 @@ std::span<const EmbeddedFile> @function@() { return all_of_@function@; }
 }  // namespace paceline
 ")
 endfunction()
+
+# paceline_embed_text(<output.hpp> <name> <file>): a header with the file's text as a constant, for what the compiler reads of
+# it.
+function(paceline_embed_text output name file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${file}")
+    file(READ "${PROJECT_SOURCE_DIR}/${file}" text)
+    file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT
+"// Made by cmake/EmbedResources.cmake.
+#pragma once
+
+#include <string_view>
+
+namespace paceline {
+
+using namespace std::string_view_literals;
+
+inline constexpr std::string_view @name@ = R\"~embedded~(@text@)~embedded~\"sv;
+
+}  // namespace paceline
+")
+endfunction()

@@ -2,7 +2,7 @@
 #
 #   component program:
 #   P/bin/paceline                  the program; it needs no other file of P but for the plugins
-#   P/lib/paceline                  the plugins for MPI and for `paceline explore`, if they were built
+#   P/lib/paceline                  the plugins for threads, and for MPI and `paceline explore`, if they were built
 #   P/share/paceline                the shipped scenarios, their schema, scripts that draw results, and the page of
 #                                   `paceline explore`, if `make explorer` has built it
 #   P/share/doc/paceline            license, changelog, docs
@@ -21,7 +21,7 @@ set(PACELINE_SCENARIOS "${CMAKE_INSTALL_DATADIR}/paceline/scenarios")
 set(paceline_package "${CMAKE_INSTALL_LIBDIR}/cmake/paceline")
 
 install(TARGETS paceline COMPONENT program)
-foreach(folder IN ITEMS sim topologies models algorithms analysis app_host app_json app_scenario app_run app_study app_questions app)
+foreach(folder IN ITEMS sim topologies threads models algorithms analysis app_host app_json app_scenario app_run app_study app_questions app)
     install(TARGETS paceline_${folder} EXPORT pacelineTargets
             ARCHIVE COMPONENT development
             FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/paceline" COMPONENT development)
@@ -46,7 +46,7 @@ install(DIRECTORY analysis/plots/ DESTINATION "${shared}/plots" COMPONENT progra
 install(DIRECTORY scenarios/ DESTINATION "${PACELINE_SCENARIOS}" COMPONENT program)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
-foreach(plugin IN ITEMS paceline_explore paceline_mpi)
+foreach(plugin IN ITEMS paceline_tbb paceline_explore paceline_mpi)
     if(TARGET ${plugin})
         install(TARGETS ${plugin} LIBRARY DESTINATION lib/paceline COMPONENT program)
     endif()

@@ -90,11 +90,11 @@ ENGINE_ALLOWED = re.compile(r"[a-z_0-9]+$|fmt/|boost/random(/|\.hpp$)|boost/circ
 ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, Boost.CircularBuffer, intrusive pointers of Boost.SmartPtr, sim/engine"
 
 # Rooms that programs without threads and files are built of (the preset embedded), the headers that they may not include,
-# and the file that includes oneTBB where there are threads.
+# and the files that use threads where there are threads.
 EMBEDDED = ["sim", "topologies", "models", "algorithms", "analysis", "app/json", "app/scenario", "app/run", "explorer"]
 THREADS_AND_FILES = re.compile(r"(filesystem|fstream|mutex|shared_mutex|thread|stop_token|condition_variable|future|semaphore|"
                                r"latch|barrier|unistd\.h|fcntl\.h|pthread\.h|mpi\.h|sys/.*|tbb/.*|oneapi/.*)$")
-PARALLEL = Path("models/tensors/parallel.hpp")
+PARALLEL = [Path("models/tensors/parallel.hpp"), Path("models/tensors/parallel.cpp")]
 
 INCLUDE = re.compile(r"\s*#\s*include\b\s*(?P<open>[<\"]?)(?P<path>[^>\"]*)")
 FRIEND = re.compile(r"\bfriend\s+(?:class\s+|struct\s+)?(?:\w*::)*(\w+)\s*(?:<[^;]*>)?\s*;")
@@ -127,8 +127,8 @@ def faults_of_include(file, quoted, path):
                 yield what, allowed
     if target == "nlohmann" and folder not in JSON_FOLDERS:
         yield f"JSON in {folder}", f"JSON in {', '.join(JSON_FOLDERS)}; typed options elsewhere"
-    if {folder, room_of(file)} & set(EMBEDDED) and not quoted and THREADS_AND_FILES.match(path) and file != PARALLEL:
-        yield f"threads or files in {room_of(file)}: {path}", f"{PARALLEL}, app/host and what uses it"
+    if {folder, room_of(file)} & set(EMBEDDED) and not quoted and THREADS_AND_FILES.match(path) and file not in PARALLEL:
+        yield f"threads or files in {room_of(file)}: {path}", f"{PARALLEL[0]}, app/host and what uses it"
     elif file.parts[:2] == ("sim", "engine") and not ENGINE_ALLOWED.match(path):
         yield f"sim/engine includes {path}", ENGINE_ALLOWED_TEXT
 
@@ -246,7 +246,7 @@ GOOD = [
     ("app/scenario/cluster/a.cpp", '#include "app/scenario/algorithms/a.hpp"'),
     ("app/host/a.cpp", "#include <filesystem>"),
     ("app/study/a.cpp", "#include <tbb/global_control.h>"),
-    ("models/tensors/parallel.hpp", "#include <tbb/parallel_for.h>"),
+    ("models/tensors/parallel.cpp", "#include <tbb/parallel_for.h>"),
     ("sim/engine/b.cpp", "#include <atomic>"),
     ("sim/collectives/a.cpp", '#include "sim/ahead/a.hpp"'),
     ("sim/network/b.hpp", "class [[nodiscard]] Alpha final : Beta { friend class Gamma; };"),

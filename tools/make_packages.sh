@@ -46,6 +46,7 @@ make_debian_package() {
     local depends release next
     touch "$stage/debian/control"
     depends=$(cd "$stage" && dpkg-shlibdeps -O -e program/bin/paceline -e program/lib/paceline/paceline_explore.so \
+        -e program/lib/paceline/paceline_tbb.so \
         -e "$(echo "$module"/_engine*.so)" 2>/dev/null)
     release=+deb$(cut -d . -f 1 /etc/debian_version)
     next=$("$python" -c 'import sys; print(f"python3 (>= 3.{sys.version_info[1]}), python3 (<< 3.{sys.version_info[1] + 1})")')
@@ -59,6 +60,7 @@ make_archive() {
     local glibc name
     carry - "$stage/program/bin/paceline" "$stage/program/lib/paceline"
     carry - "$stage/program/lib/paceline/paceline_explore.so" "$stage/program/lib/paceline"
+    carry - "$stage/program/lib/paceline/paceline_tbb.so" "$stage/program/lib/paceline"
     glibc=$(grep -aohE -d skip 'GLIBC_2\.[0-9]+' "$stage"/program/{bin,lib/paceline}/* | sort -uV | tail -n 1)
     name=paceline-$version-${glibc/GLIBC_/glibc}-$machine
     tar -C "$stage" --transform "s,^program,$name," --owner=0 --group=0 --sort=name -czf "$out/$name.tar.gz" program

@@ -85,6 +85,7 @@ class SparseCoder final : public Coder {
           rest_(rest_layout(0)) {
         if (aggregation_.kind == Aggregation::servers)
             options_.uncompressed = Uncompressed::in_messages;
+        stage_.sizes = sizes_at(stage_.density);
     }
 
     Task<> encode(CoderInput input) override;
@@ -94,14 +95,12 @@ class SparseCoder final : public Coder {
             decoding_time(aggregation_.kind == Aggregation::servers ? 1 : members_);
         if (time > Duration::zero()) co_await self_.compute(time);
     }
-    [[nodiscard]] Bytes message_bytes() const override {
-        return union_bytes(options_, *place_.charged, stage_.density, 1);
-    }
+    [[nodiscard]] Bytes message_bytes() const override { return stage_.sizes->of_union(1); }
     [[nodiscard]] Bytes received_bytes() const override {
         if (aggregation_.kind == Aggregation::all_gather) return members_ * message_bytes();
         if (aggregation_.kind == Aggregation::servers)
             return dense_bytes(options_, *place_.charged);
-        return union_bytes(options_, *place_.charged, stage_.density, members_);
+        return stage_.sizes->of_union(members_);
     }
     [[nodiscard]] Duration decoding_time(std::int64_t messages) const override {
         if (!coding_ || stage_.density == 1) return {};
@@ -117,7 +116,10 @@ class SparseCoder final : public Coder {
     }
     void set_density(double density) {
         if (density == stage_.density) return;
-        stage_ = stage_exchange(options_, aggregation_, *place_.charged, density, members_);
+        stage_ = stage_exchange(options_, aggregation_, sizes_at(density), density, members_);
+    }
+    [[nodiscard]] SparseSizesPtr sizes_at(double density) const {
+        return self_.sparse_sizes().of(place_.charged, rule_at(options_, density));
     }
     Task<Vector> measured();
     Task<Vector> by_law();
@@ -139,7 +141,7 @@ class SparseCoder final : public Coder {
 
 Task<> SparseCoder::encode(CoderInput input) {
     set_density(density_at(options_, self_.step(), self_.epoch()));
-    Duration search = selection_time(options_.selection, *place_.charged, stage_.density);
+    Duration search = stage_.sizes->selection_time();
     if (coding_)
         search = stage_.density == 1 ? Duration{}
                                      : coding_->encode.of(selected_tensors(*place_.charged),
@@ -172,11 +174,9 @@ Task<Vector> SparseCoder::measured() {
 }
 
 // Owns what it needs, since it may be asked after this worker is gone.
-UnionWeight weight_of_unions(const DgcOptions& options, LayoutPtr layout, double density) {
-    return [options = std::make_shared<const DgcOptions>(options), layout = std::move(layout),
-            density](const Union& merged) {
-        return union_bytes(*options, *layout, density, merged.count);
-    };
+UnionWeight weight_of_unions(SparseSizesPtr sizes) {
+    return
+        [sizes = std::move(sizes)](const Union& merged) { return sizes->of_union(merged.count); };
 }
 
 // A vector without values, or values that are too few to select from and are averaged whole.
@@ -188,7 +188,7 @@ Task<Vector> SparseCoder::by_law() {
     }
     const auto weight = [this](int count) {
         return stage_.dense ? dense_bytes(options_, *place_.charged)
-                            : union_bytes(options_, *place_.charged, stage_.density, count);
+                            : stage_.sizes->of_union(count);
     };
     if (stage_.dense)
         co_return co_await all_reduced(self_, std::move(gradient_), aggregation_.all_reduce,
@@ -196,7 +196,7 @@ Task<Vector> SparseCoder::by_law() {
     const CollectiveOfOwn messages = [this, weight](const Rank& rank) -> Task<> {
         if (aggregation_.kind == Aggregation::all_gather)
             return all_gather(aggregation_.all_gather, rank, weight(1));
-        return sparse_all_reduce(rank, weight_of_unions(options_, place_.charged, stage_.density));
+        return sparse_all_reduce(rank, weight_of_unions(stage_.sizes));
     };
     Vector mean = co_await self_.combine(std::move(gradient_), messages, mean_of<Vector>,
                                          place_.group, "sparse all-reduce");
@@ -245,10 +245,9 @@ Task<> exchange_sparse(Worker& self, DgcOptions options, AggregationPlan aggrega
         co_return;
     }
     if (aggregation.kind == Aggregation::all_gather)
-        co_await self.all_gather(union_bytes(options, *layout, stage.density, 1),
-                                 aggregation.all_gather, group);
+        co_await self.all_gather(stage.sizes->of_union(1), aggregation.all_gather, group);
     else
-        co_await self.sparse_all_reduce(weight_of_unions(options, layout, stage.density), group);
+        co_await self.sparse_all_reduce(weight_of_unions(stage.sizes), group);
     if (options.uncompressed == Uncompressed::in_messages) co_return;
     if (layout->incompressible_entries() == 0) co_return;
     co_await all_reduced(self, Vector(layout), aggregation.all_reduce,

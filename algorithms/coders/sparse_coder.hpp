@@ -23,8 +23,8 @@
 
 namespace paceline {
 
-/// Runs one worker's part of a sparse exchange of `layout` without values, among a group. Returns
-/// when the worker has the sum over all members. Requires an aggregation without servers.
+/// Runs one worker's part of a sparse exchange without values, among a group. Returns when the
+/// worker has the sum over all members. Requires an aggregation without servers.
 Task<> exchange_sparse(Worker& self, DgcOptions options, AggregationPlan aggregation,
                        LayoutPtr layout, StageExchange stage, GroupPtr group);
 

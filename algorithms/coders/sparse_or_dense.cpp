@@ -1,6 +1,7 @@
 #include "algorithms/coders/sparse_or_dense.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "sim/collectives/chunks.hpp"
 #include "sim/engine/check.hpp"
@@ -35,24 +36,20 @@ Bytes nested_chain(const NestedGroups& groups, int n, Bytes size) {
     return chain + 2 * (last - 1) * at_once * chunk(size, last, last - 1);
 }
 
-Bytes doubling_chain(const DgcOptions& options, const Layout& layout, double density, int n) {
+Bytes doubling_chain(SparseSizes& sizes, int n) {
     const Fold fold(n);
     Bytes chain;
     for (int step = 0; step < fold.steps; ++step)  // the block of the first survivor is heaviest
-        chain += union_bytes(options, layout, density, fold.contributions(0, step));
-    if (fold.extra > 0)
-        chain +=
-            union_bytes(options, layout, density, 1) + union_bytes(options, layout, density, n);
+        chain += sizes.of_union(fold.contributions(0, step));
+    if (fold.extra > 0) chain += sizes.of_union(1) + sizes.of_union(n);
     return chain;
 }
 
 }  // namespace
 
-Bytes union_bytes(const DgcOptions& options, const Layout& layout, double density,
-                  int contributions) {
-    const Bytes sparse = sparse_bytes(layout, density, contributions, options.law, options.format);
-    if (options.uncompressed == Uncompressed::apart) return sparse;
-    return sparse + contributions * uncompressed_bytes(layout, options.format);
+SparseRule rule_at(const DgcOptions& options, double density) {
+    return {density, options.uncompressed == Uncompressed::in_messages, options.law, options.format,
+            options.selection};
 }
 
 Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
@@ -91,11 +88,10 @@ Bytes dense_chain(AllReducePlan plan, int n, Bytes size) {
 }
 
 Bytes sparse_chain(const DgcOptions& options, const AggregationPlan& aggregation,
-                   const Layout& layout, double density, int n) {
-    const Bytes sparse = aggregation.kind == Aggregation::all_gather
-                             ? (n - 1) * union_bytes(options, layout, density, 1)
-                             : doubling_chain(options, layout, density, n);
-    const Bytes rest = uncompressed_bytes(layout, options.format);
+                   SparseSizes& sizes, int n) {
+    const Bytes sparse = aggregation.kind == Aggregation::all_gather ? (n - 1) * sizes.of_union(1)
+                                                                     : doubling_chain(sizes, n);
+    const Bytes rest = uncompressed_bytes(sizes.layout(), options.format);
     if (options.uncompressed == Uncompressed::in_messages || rest == Bytes{0}) return sparse;
     return sparse + dense_chain(aggregation.all_reduce, n, rest);
 }
@@ -105,11 +101,12 @@ Bytes dense_bytes(const DgcOptions& options, const Layout& layout) {
 }
 
 StageExchange stage_exchange(const DgcOptions& options, const AggregationPlan& aggregation,
-                             const Layout& layout, double density, int n) {
-    if (aggregation.kind == Aggregation::servers) return {density, false};
-    return {density, density == 1 ||
-                         sparse_chain(options, aggregation, layout, density, n) >
-                             dense_chain(aggregation.all_reduce, n, dense_bytes(options, layout))};
+                             SparseSizesPtr sizes, double density, int n) {
+    const bool dense = aggregation.kind != Aggregation::servers &&
+                       (density == 1 || sparse_chain(options, aggregation, *sizes, n) >
+                                            dense_chain(aggregation.all_reduce, n,
+                                                        dense_bytes(options, sizes->layout())));
+    return {density, dense, std::move(sizes)};
 }
 
 }  // namespace paceline

@@ -26,22 +26,21 @@
 
 #include "algorithms/coders/aggregation.hpp"
 #include "algorithms/coders/dgc_options.hpp"
+#include "algorithms/compression/sparse/sparse_sizes.hpp"
 #include "models/tensors/layout.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
 
-/// Returns the weight of one message without values that carries the union of c `contributions`,
-/// including the uncompressed tensors if it holds them.
-Bytes union_bytes(const DgcOptions& options, const Layout& layout, double density,
-                  int contributions);
+/// Returns the rule of messages and of selection at a density.
+SparseRule rule_at(const DgcOptions& options, double density);
 
 /// Returns the longest chain of a dense all-reduce of `size` over n workers.
 Bytes dense_chain(AllReducePlan plan, int n, Bytes size);
 
-/// Returns the longest chain of a sparse exchange of `layout`, one-dimensional tensors included.
+/// Returns the longest chain of a sparse exchange, one-dimensional tensors included.
 Bytes sparse_chain(const DgcOptions& options, const AggregationPlan& aggregation,
-                   const Layout& layout, double density, int n);
+                   SparseSizes& sizes, int n);
 
 /// Returns the weight of all entries of `layout`, exchanged dense.
 Bytes dense_bytes(const DgcOptions& options, const Layout& layout);
@@ -50,11 +49,12 @@ Bytes dense_bytes(const DgcOptions& options, const Layout& layout);
 struct StageExchange {
     double density = 1;
     bool dense = true;  // a dense all-reduce carries them
+    SparseSizesPtr sizes{};
 };
 
-/// Returns the exchange of n workers at this density. Without servers it is dense at 1, and where
-/// the sparse chain is longer.
+/// Returns the exchange of n workers at this density, whose `sizes` these are. Without servers it
+/// is dense at 1, and where the sparse chain is longer.
 StageExchange stage_exchange(const DgcOptions& options, const AggregationPlan& aggregation,
-                             const Layout& layout, double density, int n);
+                             SparseSizesPtr sizes, double density, int n);
 
 }  // namespace paceline

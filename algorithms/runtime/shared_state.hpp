@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "algorithms/compression/sparse/sparse_sizes.hpp"
 #include "algorithms/lives/lives.hpp"
 #include "algorithms/lives/worker_state.hpp"
 #include "algorithms/mail/mail.hpp"
@@ -63,6 +64,7 @@ struct SharedState {
     int workers;  // without servers
     RandomStreams streams;
     LayoutParts layouts{};
+    SharedSparseSizes sparse_sizes{};
     std::deque<WorkerState> states;  // and servers, by rank
 
     Groups groups;

@@ -431,6 +431,10 @@ LayoutParts& Worker::layouts() const {
     return shared_.layouts;
 }
 
+SharedSparseSizes& Worker::sparse_sizes() const {
+    return shared_.sparse_sizes;
+}
+
 bool Worker::stands_in() const {
     return shared_.job.charged != nullptr;
 }

@@ -63,6 +63,7 @@ class ExchangeToCome;
 struct Island;
 class LayoutParts;
 class Lives;
+class SharedSparseSizes;
 struct StepTiming;
 struct SharedState;
 struct WorkerState;
@@ -92,8 +93,9 @@ class Worker {
     /// for.
     [[nodiscard]] const LayoutPtr& charged_layout() const;
     [[nodiscard]] bool stands_in() const;
-    /// Returns the layouts that the workers share.
+    /// Return the layouts, and the sizes of sparse messages, that the workers share.
     [[nodiscard]] LayoutParts& layouts() const;
+    [[nodiscard]] SharedSparseSizes& sparse_sizes() const;
 
     // --- steps ---
 

@@ -99,9 +99,12 @@ Task<Vector> exchange_dropped(Worker& self, const GradientDroppingOptions& optio
 Task<> gradient_dropping(Worker& self, GradientDroppingOptions options) {
     Vector& x = self.replicated_model();
     Vector& m = self.replicated("momentum");
+    const double density = options.codec.density;
     const StageExchange stage =
-        stage_exchange(options.codec, options.aggregation, *as_one_tensor(*self.charged_layout()),
-                       options.codec.density, self.workers());
+        stage_exchange(options.codec, options.aggregation,
+                       std::make_shared<SparseSizes>(as_one_tensor(*self.charged_layout()),
+                                                     rule_at(options.codec, density)),
+                       density, self.workers());
     DroppingMemory memory;
     if (!self.timing_only()) memory.residual = Eigen::VectorXd::Zero(x.entries());
 

@@ -37,28 +37,16 @@ Duration form_of_tensor(const SelectionCost& cost, double n, double density) {
     return comparisons(cost, n_log_n(m) + n_log_n(a));
 }
 
-bool is_flat(const Tensor& tensor) {
-    return tensor.shape.size() < 2 || tensor.left_out;
-}
-
-std::int64_t flat_entries(const Layout& layout) {
-    std::int64_t entries = 0;
-    for (const Tensor& tensor : layout.tensors())
-        if (is_flat(tensor)) entries += tensor.entries();
-    return entries;
-}
-
 }  // namespace
 
 Bytes form_of_union(const DgcOptions& options, const Layout& layout, double density, int c) {
     std::int64_t bytes = 0;
-    for (const Tensor& tensor : layout.tensors()) {
-        if (is_flat(tensor) || tensor.entries() == 0) continue;
-        const std::int64_t n = tensor.entries();
+    for (const auto& [n, tensors] : layout.compressible_sizes()) {
+        if (n == 0) continue;
         const auto z = static_cast<std::int64_t>(
             form_of_nonzeros(static_cast<double>(n), density, c, options.law));
-        bytes +=
-            std::min(options.format.bytes_per_entry * z, options.format.bytes_per_dense_entry * n);
+        bytes += tensors * std::min(options.format.bytes_per_entry * z,
+                                    options.format.bytes_per_dense_entry * n);
     }
     if (options.uncompressed == Uncompressed::apart) return {bytes};
     return Bytes{bytes} + c * form_of_rest(layout, options.format);
@@ -66,10 +54,8 @@ Bytes form_of_union(const DgcOptions& options, const Layout& layout, double dens
 
 std::int64_t form_of_kept(const Layout& layout, double density) {
     std::int64_t kept = 0;
-    for (const Tensor& tensor : layout.tensors())
-        if (!is_flat(tensor))
-            kept += static_cast<std::int64_t>(
-                form_of_kept(static_cast<double>(tensor.entries()), density));
+    for (const auto& [n, tensors] : layout.compressible_sizes())
+        kept += tensors * static_cast<std::int64_t>(form_of_kept(static_cast<double>(n), density));
     return kept;
 }
 
@@ -79,7 +65,7 @@ Bytes form_of_message(const Layout& layout, double density, const SparseFormat& 
 }
 
 Bytes form_of_rest(const Layout& layout, const SparseFormat& format) {
-    return {format.bytes_per_dense_entry * flat_entries(layout)};
+    return {format.bytes_per_dense_entry * layout.incompressible_entries()};
 }
 
 Bytes form_of_dense(const Layout& layout, const SparseFormat& format) {
@@ -89,10 +75,9 @@ Bytes form_of_dense(const Layout& layout, const SparseFormat& format) {
 Duration form_of_selection(const SelectionCost& cost, const Layout& layout, double density) {
     Duration total{};
     if (cost.method == Selection::free) return total;
-    for (const Tensor& tensor : layout.tensors())
-        if (!is_flat(tensor))
-            total =
-                sum(total, form_of_tensor(cost, static_cast<double>(tensor.entries()), density));
+    for (const auto& [n, tensors] : layout.compressible_sizes())
+        total =
+            sum(total, multiple(tensors, form_of_tensor(cost, static_cast<double>(n), density)));
     return total;
 }
 

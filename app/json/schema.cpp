@@ -1,14 +1,16 @@
 #include "app/json/schema.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <array>
+#include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
 #include "app/json/resources.hpp"
+#include "app/json/scenario_schema_text.hpp"  // made by CMake
 #include "sim/engine/check.hpp"
 
 namespace paceline {
@@ -60,17 +62,15 @@ Nodes descend(const Json& schema, const Nodes& nodes, const std::string& key) {
     return below;
 }
 
-using KeysOfDefinitions = std::map<std::string_view, std::vector<std::string_view>, std::less<>>;
-
-// Reads the keys alone: every start needs them, and parsing the whole schema would take most of the
-// time of a small run. Requires valid JSON whose keys have no escapes.
+// Reads the keys alone. The compiler does so: every start needs them, and scanning the schema was a
+// quarter of a small run's instructions. Requires valid JSON whose keys have no escapes.
 class KeyScanner {
   public:
-    explicit KeyScanner(std::string_view text) : text_(text) {}
+    constexpr explicit KeyScanner(std::string_view text) : text_(text) {}
 
     // Calls `see` with each key of the object that comes next. It may read the key's value.
     template <class See>
-    void for_each_key(See see) {
+    constexpr void for_each_key(See see) {
         at_ = text_.find('{', at_) + 1;
         for (; text_[at_] != '}'; ++at_) {
             if (text_[at_] != '"') continue;
@@ -85,18 +85,18 @@ class KeyScanner {
 
   private:
     // Returns the string that begins here, and goes on behind it.
-    std::string_view string() {
+    constexpr std::string_view string() {
         const std::size_t begin = ++at_;
         at_ = text_.find('"', at_);
         while (text_[at_ - 1] == '\\' && is_escaped(at_)) at_ = text_.find('"', at_ + 1);
         return text_.substr(begin, at_++ - begin);
     }
-    [[nodiscard]] bool is_escaped(std::size_t at) const {
+    [[nodiscard]] constexpr bool is_escaped(std::size_t at) const {
         const std::size_t before = text_.find_last_not_of('\\', at - 1);
         return (at - before) % 2 == 0;
     }
     // Goes on to the comma or brace behind the value.
-    void skip_value() {
+    constexpr void skip_value() {
         for (int depth = 0;; ++at_) {
             const char c = text_[at_];
             if (depth == 0 && (c == ',' || c == '}')) return;
@@ -112,20 +112,57 @@ class KeyScanner {
     std::size_t at_ = 0;
 };
 
-KeysOfDefinitions keys_of_definitions(std::string_view schema) {
-    KeysOfDefinitions all;
-    KeyScanner scanner(schema);
+// Calls `see` with each definition that has properties, and each of its keys.
+template <class See>
+constexpr void for_each_key_of_definitions(See see) {
+    KeyScanner scanner(scenario_schema_text);
     scanner.for_each_key([&](std::string_view part) {
         if (part != "definitions") return;
         scanner.for_each_key([&](std::string_view definition) {
             scanner.for_each_key([&](std::string_view keyword) {
                 if (keyword != "properties") return;
-                scanner.for_each_key([&](std::string_view key) { all[definition].push_back(key); });
+                scanner.for_each_key([&](std::string_view key) { see(definition, key); });
             });
         });
     });
-    return all;
 }
+
+struct Definition {
+    std::string_view name;
+    std::size_t first = 0;  // of its keys
+    std::size_t count = 0;
+};
+
+template <std::size_t definitions_count, std::size_t keys_count>
+struct KeysOfDefinitions {
+    std::array<Definition, definitions_count> definitions;
+    std::array<std::string_view, keys_count> keys;
+};
+
+constexpr std::pair<std::size_t, std::size_t> number_of_definitions_and_keys = [] {
+    std::string_view last;
+    std::pair<std::size_t, std::size_t> count;
+    for_each_key_of_definitions([&](std::string_view definition, std::string_view /*key*/) {
+        if (definition != last) ++count.first;
+        ++count.second;
+        last = definition;
+    });
+    return count;
+}();
+
+constexpr auto keys_of_definitions = [] {
+    KeysOfDefinitions<number_of_definitions_and_keys.first, number_of_definitions_and_keys.second>
+        all;
+    std::size_t i = 0;
+    std::size_t k = 0;
+    for_each_key_of_definitions([&](std::string_view definition, std::string_view key) {
+        if (k == 0 || all.definitions[i - 1].name != definition)
+            all.definitions[i++] = {definition, k, 0};
+        ++all.definitions[i - 1].count;
+        all.keys[k++] = key;
+    });
+    return all;
+}();
 
 }  // namespace
 
@@ -136,11 +173,10 @@ const Json& scenario_schema() {
 }
 
 Keys definition_keys(std::string_view name) {
-    static const KeysOfDefinitions keys_of =
-        keys_of_definitions(resource("scenarios/scenario.schema.json"));
-    const auto found = keys_of.find(name);
-    PACELINE_CHECK(found != keys_of.end(), "the schema defines every object that is read");
-    return found->second;
+    const auto& [definitions, keys] = keys_of_definitions;
+    const auto found = std::ranges::find(definitions, name, &Definition::name);
+    PACELINE_CHECK(found != definitions.end(), "the schema defines every object that is read");
+    return Keys(keys).subspan(found->first, found->count);
 }
 
 std::vector<std::string> split_path(std::string_view path) {

@@ -9,10 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include <tbb/global_control.h>
-
 #include "app/host/output.hpp"
 #include "app/run/run_point.hpp"
+#include "models/tensors/parallel.hpp"
 
 namespace paceline {
 
@@ -39,13 +38,13 @@ class SharedThreads {
     void limit() {
         const std::size_t beside = threads_ > loops_ ? threads_ - loops_ : 0;
         limit_.reset();
-        limit_.emplace(tbb::global_control::max_allowed_parallelism, 1 + beside);
+        limit_.emplace(1 + beside);
     }
 
     std::mutex mutex_;
     std::size_t loops_;
     std::size_t threads_;
-    std::optional<tbb::global_control> limit_;
+    std::optional<ThreadLimit> limit_;
 };
 
 // State that the threads of a pool share.

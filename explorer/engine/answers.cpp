@@ -31,10 +31,11 @@
 
 namespace paceline {
 
-struct ReadStudy {
-    std::string text;
+struct LastRead {
     Json files;
-    Study study;
+    Sources sources;  // share what has been read
+    std::string text{};
+    std::optional<Study> study{};
 };
 
 namespace {
@@ -48,9 +49,8 @@ const Json& file_of(const Json& files, const std::string& name) {
     return *found;
 }
 
-Sources sources_of(const Json& request) {
+Sources sources_of(const Json& files) {
     Sources sources;
-    const Json files = request.value("files", Json::object());
     sources.text = [files](const std::string& name) {
         return file_of(files, name).get<std::string>();
     };
@@ -62,9 +62,16 @@ Sources sources_of(const Json& request) {
     return sources;
 }
 
-ScenarioText scenario_of(const Json& request) {
+// Forgets what was read of other files.
+ScenarioText scenario_of(const Json& request, std::unique_ptr<LastRead>& last) {
+    Json files = request.value("files", Json::object());
+    if (last == nullptr || last->files != files) {
+        last.reset();  // before the next one takes its memory
+        Sources sources = sources_of(files);
+        last = std::make_unique<LastRead>(LastRead{std::move(files), std::move(sources)});
+    }
     return {request.value("name", std::string("scenario")),
-            request.at("scenario").get<std::string>(), sources_of(request)};
+            request.at("scenario").get<std::string>(), last->sources};
 }
 
 Json axes_of(const Study& study) {
@@ -201,8 +208,8 @@ Json changes_of(const VariedQuantity& varied, const Changes& found) {
     return changes;
 }
 
-Json solve(const Json& request) {
-    const Solution solution = paceline::solve(question_of(request), scenario_of(request), in_turn);
+Json solve(const Json& request, const ScenarioText& scenario) {
+    const Solution solution = paceline::solve(question_of(request), scenario, in_turn);
     const VariedQuantity& varied = solution.varied;
     const auto first = std::ranges::find_if(
         solution.found.samples, [](const Sample& sample) { return sample.side() != Side::gap; });
@@ -218,32 +225,43 @@ Json solve(const Json& request) {
             {"above_at_first", above}};
 }
 
-Json diagnose(const Json& request) {
+Json diagnose(const Json& request, const ScenarioText& scenario) {
     DiagnoseQuestion question;
-    question.scenario = scenario_of(request);
+    question.scenario = scenario;
     question.measured = request.at("measured").get<std::vector<std::string>>();
     const Diagnosis found = paceline::diagnose(question, in_turn);
     return {{"diagnosis", Json::parse(diagnosis_json(found))}, {"text", diagnosis_text(found)}};
 }
 
-const Study& study_of(const Json& request, std::unique_ptr<ReadStudy>& last) {
-    const ScenarioText scenario = scenario_of(request);
-    Json files = request.value("files", Json::object());
-    if (last == nullptr || last->text != scenario.text || last->files != files) {
-        last.reset();  // before the next one takes its memory
-        last = std::make_unique<ReadStudy>(
-            ReadStudy{scenario.text, std::move(files), read_study(scenario, {})});
-    }
-    return last->study;
+// Reads a study and holds its points, as long as these are few and have no data: the page asks for
+// each of them three times.
+Study read_and_hold(const ScenarioText& scenario) {
+    constexpr std::size_t most_held = 512;
+    std::vector<Point> points;
+    Study study = read_study(scenario, {}, {}, [&](const Point& point) {
+        if (points.size() < most_held && !point.scenario.training) points.push_back(point);
+    });
+    if (points.size() == study.points.size()) study.points = Points(std::move(points));
+    return study;
 }
 
-Json answer_to(const Json& request, std::unique_ptr<ReadStudy>& last,
+const Study& study_of(const ScenarioText& scenario, LastRead& last) {
+    if (!last.study || last.text != scenario.text) {
+        last.study.reset();  // before the next one takes its memory
+        last.study = read_and_hold(scenario);
+        last.text = scenario.text;
+    }
+    return *last.study;
+}
+
+Json answer_to(const Json& request, std::unique_ptr<LastRead>& last,
                const OnProgress& on_progress) {
     const auto what = request.at("do").get<std::string>();
     if (what == "names") return Json::parse(list_json(""));
-    if (what == "solve") return solve(request);
-    if (what == "diagnose") return diagnose(request);
-    const Study& study = study_of(request, last);
+    const ScenarioText scenario = scenario_of(request, last);
+    if (what == "solve") return solve(request, scenario);
+    if (what == "diagnose") return diagnose(request, scenario);
+    const Study& study = study_of(scenario, *last);
     if (what == "study") return describe(request, study);
     if (what == "run") return run(request, study, on_progress);
     if (what == "explain") return explain(request, study);

@@ -31,9 +31,10 @@ namespace paceline {
 
 using OnProgress = std::function<void(const std::string& json)>;
 
-struct ReadStudy;
+struct LastRead;
 
-/// Keeps the study that was read last, because requests about one study follow each other.
+/// Keeps the study that was read last, because requests about one study follow each other, and what
+/// its files hold, because a slider changes none of them.
 class Session {
   public:
     Session();
@@ -45,7 +46,7 @@ class Session {
     std::string answer(std::string_view request, const OnProgress& on_progress);
 
   private:
-    std::unique_ptr<ReadStudy> last_;
+    std::unique_ptr<LastRead> last_;
 };
 
 }  // namespace paceline

@@ -105,9 +105,9 @@ function order(study: Study): number[] {
 }
 
 // Points that take a millisecond travel together, because a message to a worker costs as much. A point of n nodes sends
-// some n^2 messages a step.
+// some n^2 messages a step, and on as many nodes as the first view has it takes two milliseconds at most.
 function batches(study: Study): number[][] {
-  const share = 48 * 48;
+  const share = 64 * 64 + 64;
   const made: number[][] = [];
   let cost = share;
   for (const i of order(study)) {

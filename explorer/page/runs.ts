@@ -69,11 +69,12 @@ function copyButton(command: string): HTMLElement {
 }
 const listOf = (facts: string[]): Node[] => (facts.length === 0 ? [] : [el("ul", { class: "facts" }, ...facts.map((fact) => el("li", {}, fact)))]);
 
-// Draws what has come once a frame, and what there is in the end: results come faster than charts are drawn.
-function perFrame(paint: () => void): { soon: () => void; now: () => void } {
-  let frame = 0;
-  const now = (): void => { cancelAnimationFrame(frame); frame = 0; paint(); };
-  return { now, soon: () => { frame ||= requestAnimationFrame(now); } };
+// Draws what has come ten times a second, and what there is in the end: results come faster than charts are drawn, and
+// drawing takes time from the engine.
+function nowAndThen(paint: () => void): { soon: () => void; now: () => void } {
+  let timer = 0;
+  const now = (): void => { window.clearTimeout(timer); timer = 0; paint(); };
+  return { now, soon: () => { timer ||= window.setTimeout(now, 100); } };
 }
 
 async function warn(run: Run): Promise<void> {
@@ -81,8 +82,8 @@ async function warn(run: Run): Promise<void> {
   showWarnings(answer["warnings"] as string[]);
 }
 
-// Runs the study again with intervals, where they are asked for. What is shown stays until they are there.
-async function makeSure(run: Run): Promise<void> {
+// Runs the study again with intervals, where they are asked for, and shows it then. What is shown stays until they are there.
+async function makeSure(run: Run, show: () => void): Promise<void> {
   if (!hasIntervals(run.state)) return;
   const scenario = surely(run.scenario);
   const { files } = run.state;
@@ -91,6 +92,7 @@ async function makeSure(run: Run): Promise<void> {
   run.command = commandOf("run", scenario, files);
   run.results = results;
   progress(results);
+  show();
 }
 
 // Says which method is faster on the most nodes, and whether that is sure; nothing without intervals.
@@ -108,7 +110,7 @@ async function runSpeedup(run: Run): Promise<void> {
   run.command = commandOf("run", run.scenario, state.files);
   const evaluations: Evaluation[] = [];
   let study: Study | null = null;
-  const painting = perFrame(() => {
+  const painting = nowAndThen(() => {
     const r = run.results;
     if (r === null || run.group.cancelled) return;
     if (state.view === "table") return showTable(r.study, r.rows());
@@ -123,8 +125,7 @@ async function runSpeedup(run: Run): Promise<void> {
     evaluation: (e) => { evaluations.push(e); if (study !== null && state.view !== "table") draw(state.view, trainingCharts(study, evaluations)); },
   });
   painting.now();
-  await makeSure(run);
-  painting.now();
+  await makeSure(run, painting.now);
   if (run.results !== null) showFacts(...listOf([...lastFacts(run.results, samplesOf(state), memoryOf(state)), ...await ordersOf(run)]));
   await warn(run);
 }
@@ -151,11 +152,10 @@ async function runBandwidth(run: Run): Promise<void> {
   run.scenario = await inWholePeriods(run, overBandwidth(state));
   run.command = commandOf("run", run.scenario, state.files);
   const marks: { x: number; label: string }[] = bandwidthsOf(state).map((text) => ({ x: bitsPerSecond(text)!, label: text }));
-  const painting = perFrame(() => { if (run.results !== null && !group.cancelled) draw(state.view, bandwidthCharts(run.results, marks, target)); });
+  const painting = nowAndThen(() => { if (run.results !== null && !group.cancelled) draw(state.view, bandwidthCharts(run.results, marks, target)); });
   const results = await runStudy(group, run.scenario, state.files, { point: (r) => { run.results = r; progress(r); painting.soon(); } });
   painting.now();
-  await makeSure(run);
-  painting.now();
+  await makeSure(run, painting.now);
   status(`${results.study.points.length} points; looking for crossings and for the bandwidth of ${target * 100} % ...`);
   const searches = searchesOf(run);
   const crossings = await Promise.all(searches.slice(1).map((search) => crossingsOf(run, searches[0]!, search)));

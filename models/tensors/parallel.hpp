@@ -1,4 +1,7 @@
-// Loops whose iterations may run at the same time: the one place that names oneTBB.
+// Loops whose iterations may run at the same time. oneTBB runs them (parallel.cpp).
+//
+// A program may bring a thread_library() of its own, which the linker then takes. That of paceline
+// loads oneTBB at the first loop (app/host/parallel_plugin.cpp): it is a tenth of a small run.
 //
 // Built with PACELINE_THREADS=0 (CMake's PACELINE_EMBEDDED), iterations run one after the other on
 // the caller's thread, and no thread library is needed. Results are the same bytes either way: an
@@ -8,10 +11,9 @@
 #include <cstddef>
 
 #if PACELINE_THREADS
+#include <map>
 #include <mutex>
-
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
+#include <thread>
 #endif
 
 namespace paceline {
@@ -19,6 +21,30 @@ namespace paceline {
 #if PACELINE_THREADS
 using Mutex = std::mutex;
 using Lock = std::scoped_lock<Mutex>;
+
+/// What runs the loops.
+struct ThreadLibrary {
+    /// Calls call(body, i) for each i below count, as parallel_for does.
+    void (*for_each)(std::size_t count, void (*call)(const void* body, std::size_t i),
+                     const void* body);
+    /// Begin and end a limit; end_limit takes what limit has returned.
+    void* (*limit)(std::size_t threads);
+    void (*end_limit)(void* limit);
+};
+const ThreadLibrary& thread_library();
+
+/// While it lives, loops use at most this number of threads, the caller's among them. Of several
+/// limits, the lowest applies.
+class ThreadLimit {
+  public:
+    explicit ThreadLimit(std::size_t threads) : limit_(thread_library().limit(threads)) {}
+    ThreadLimit(const ThreadLimit&) = delete;
+    ThreadLimit& operator=(const ThreadLimit&) = delete;
+    ~ThreadLimit() { thread_library().end_limit(limit_); }
+
+  private:
+    void* limit_;
+};
 #else
 struct Mutex {};
 struct [[maybe_unused]] Lock {
@@ -31,7 +57,8 @@ struct [[maybe_unused]] Lock {
 template <class Body>
 void parallel_for(std::size_t count, const Body& body) {
 #if PACELINE_THREADS
-    tbb::parallel_for(std::size_t{0}, count, body);
+    const auto call = [](const void* of, std::size_t i) { (*static_cast<const Body*>(of))(i); };
+    thread_library().for_each(count, call, &body);
 #else
     for (std::size_t i = 0; i < count; ++i) body(i);
 #endif
@@ -43,7 +70,8 @@ class PerThread {
   public:
     T& local() {
 #if PACELINE_THREADS
-        return locals_.local();
+        const Lock lock(mutex_);
+        return locals_[std::this_thread::get_id()];
 #else
         return local_;
 #endif
@@ -51,7 +79,8 @@ class PerThread {
 
   private:
 #if PACELINE_THREADS
-    tbb::enumerable_thread_specific<T> locals_;
+    Mutex mutex_;
+    std::map<std::thread::id, T> locals_;
 #else
     T local_;
 #endif

@@ -14,6 +14,7 @@
 // (synxlin/deep-gradient-compression).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 #include "algorithms/compression/sparse/top_k.hpp"
@@ -28,6 +29,8 @@ struct SelectionCost {
     Selection method = Selection::sampled;
     Duration per_comparison{219};   // s
     double share = released_share;  // q, in (0, 1]
+
+    auto operator<=>(const SelectionCost&) const = default;
 };
 
 /// Returns the time for one tensor of n entries of which ceil(density n) are kept.

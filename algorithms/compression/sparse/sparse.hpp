@@ -15,6 +15,7 @@
 // message that is actually sent.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 #include "models/tensors/layout.hpp"
@@ -30,6 +31,8 @@ struct SparseFormat {
     std::int64_t bytes_per_entry = 6;
     std::int64_t bytes_per_dense_entry = 4;
     bool half = false;  // values are cast to half precision (half.hpp)
+
+    auto operator<=>(const SparseFormat&) const = default;
 };
 
 /// Returns ceil(density n). Requires 0 < density <= 1.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,10 @@ constexpr std::array selections{Selection::free, Selection::exact, Selection::sa
 /// 3072 and 700 entries are compressed, 64 are not.
 LayoutPtr mixed_layout() {
     return make_layout({{"a", {64, 48}}, {"b", {48}}, {"c", {100, 7}}, {"d", {16}}});
+}
+
+Bytes union_of(const DgcOptions& options, const LayoutPtr& layout, double density, int c) {
+    return SparseSizes(layout, rule_at(options, density)).of_union(c);
 }
 
 struct DgcRun : TrainingRun {
@@ -133,9 +138,9 @@ TEST_CASE("dgc: one contribution is the message of sparse.hpp, or its sparse par
     DgcOptions options;
     options.format = {8, 4};
     options.uncompressed = Uncompressed::in_messages;
-    const Bytes gathered = union_bytes(options, *layout, 0.01, 1);
+    const Bytes gathered = union_of(options, layout, 0.01, 1);
     options.uncompressed = Uncompressed::apart;
-    const Bytes reduced = union_bytes(options, *layout, 0.01, 1);
+    const Bytes reduced = union_of(options, layout, 0.01, 1);
 
     CHECK(gathered == Bytes{8 * (31 + 7) + 4 * 64});
     CHECK(reduced == 8 * Bytes{31 + 7});
@@ -147,7 +152,7 @@ TEST_CASE("dgc: uncompressed tensors that are gathered do not merge") {
     options.law = DensityLaw::worst_case;
     options.uncompressed = Uncompressed::in_messages;
 
-    CHECK(union_bytes(options, *layout, 0.01, 4) == 4 * Bytes{6 * (31 + 7) + 4 * 64});
+    CHECK(union_of(options, layout, 0.01, 4) == 4 * Bytes{6 * (31 + 7) + 4 * 64});
 }
 
 TEST_CASE("dgc: steps of powers of two take the step model exactly, whatever the options") {
@@ -314,7 +319,7 @@ TEST_CASE("dgc: tensors whose entries are all sent are sent dense, and fall back
             const DgcRun run(n, options, timing_job(layout, 1), how);
 
             const Bytes dense = fp32.weigh(layout->entries());
-            CHECK(union_bytes(options, *layout, options.density, n) == dense);
+            CHECK(union_of(options, layout, options.density, n) == dense);
             CHECK(run.elapsed() ==
                   1ms + recursive_doubling_all_reduce_time(n, dense, idle_star(link)));
         }
@@ -330,10 +335,10 @@ TEST_CASE("dgc, property: no union of compressed tensors weighs more than dense"
                 CAPTURE(c);
                 options.law = law;
 
-                const Bytes merged = union_bytes(options, *layout, density, c);
+                const Bytes merged = union_of(options, layout, density, c);
 
                 REQUIRE(merged <= 4 * Bytes{3072 + 700});
-                REQUIRE(merged >= union_bytes(options, *layout, density, 1));
+                REQUIRE(merged >= union_of(options, layout, density, 1));
             }
 }
 
@@ -431,11 +436,13 @@ TEST_CASE("dgc, property: with any all-reduce, chains longer than dense ones are
                         DgcOptions options;
                         options.uncompressed = uncompressed;
                         plan.all_reduce = how;
+                        const auto sizes =
+                            std::make_shared<SparseSizes>(layout, rule_at(options, density));
                         const Bytes chosen =
-                            std::min(sparse_chain(options, plan, *layout, density, n),
+                            std::min(sparse_chain(options, plan, *sizes, n),
                                      dense_chain(how, n, dense_bytes(options, *layout)));
                         const StageExchange stage =
-                            stage_exchange(options, plan, *layout, density, n);
+                            stage_exchange(options, plan, sizes, density, n);
                         (stage.dense ? dense : sparse) += 1;
 
                         TrainingRun run(n, no_latency, timing_job(layout, 1));
