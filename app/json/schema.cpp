@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/json/names.hpp"
-#include "app/json/resources.hpp"
 #include "app/json/scenario_schema_text.hpp"  // made by CMake
 #include "sim/engine/check.hpp"
 
@@ -20,14 +22,14 @@ namespace {
 using Nodes = std::vector<const Json*>;
 
 // Adds a schema and everything that it may refer to: references and alternatives.
-void expand(const Json& schema, const Json& node, Nodes& into) {
-    if (const auto ref = node.find("$ref"); ref != node.end()) {
-        const auto pointer = ref->get<std::string>().substr(1);  // "#/..." within this file
-        expand(schema, schema.at(Json::json_pointer(pointer)), into);
-    }
+// `schema_at("/definitions/link")` returns what is there.
+template <class SchemaAt>
+void expand(const SchemaAt& schema_at, const Json& node, Nodes& into) {
+    if (const auto ref = node.find("$ref"); ref != node.end())  // "#/..." within this file
+        expand(schema_at, schema_at(ref->template get<std::string>().substr(1)), into);
     for (const char* alternatives : {"oneOf", "anyOf", "allOf"})
         if (const auto list = node.find(alternatives); list != node.end())
-            for (const Json& one : *list) expand(schema, one, into);
+            for (const Json& one : *list) expand(schema_at, one, into);
     into.push_back(&node);
 }
 
@@ -50,16 +52,28 @@ bool is_list(const Nodes& nodes) {
     return std::ranges::any_of(nodes, [](const Json* node) { return node->contains("items"); });
 }
 
-Nodes descend(const Json& schema, const Nodes& nodes, const std::string& key) {
-    Nodes below;
+// Calls `see` with each schema of a key.
+template <class See>
+void for_each_below(const Nodes& nodes, const std::string& key, See see) {
     for (const Json* node : nodes) {
         if (const auto items = node->find("items"); items != node->end() && is_index(key))
-            expand(schema, *items, below);
+            see(*items);
         const auto found = node->find("properties");
-        if (found == node->end() || !found->contains(key)) continue;
-        expand(schema, found->at(key), below);
+        if (found != node->end() && found->contains(key)) see(found->at(key));
     }
+}
+
+template <class SchemaAt>
+Nodes descend(const SchemaAt& schema_at, const Nodes& nodes, const std::string& key) {
+    Nodes below;
+    for_each_below(nodes, key, [&](const Json& node) { expand(schema_at, node, below); });
     return below;
+}
+
+auto parts_of(const Json& schema) {
+    return [&schema](const std::string& pointer) -> const Json& {
+        return schema.at(Json::json_pointer(pointer));
+    };
 }
 
 // Reads the keys alone. The compiler does so: every start needs them, and scanning the schema was a
@@ -82,6 +96,7 @@ class KeyScanner {
         }
         ++at_;
     }
+    [[nodiscard]] constexpr std::size_t at() const { return at_; }
 
   private:
     // Returns the string that begins here, and goes on behind it.
@@ -112,71 +127,133 @@ class KeyScanner {
     std::size_t at_ = 0;
 };
 
-// Calls `see` with each definition that has properties, and each of its keys.
-template <class See>
-constexpr void for_each_key_of_definitions(See see) {
+struct Definition {
+    std::string_view name;
+    std::size_t begin = 0;  // of its schema in the text
+    std::size_t end = 0;
+    std::size_t first_key = 0;
+    std::size_t keys = 0;
+};
+
+// Calls `see` with each definition, and `see_key` with each of its keys before. Returns where the
+// object of all definitions begins and ends.
+template <class See, class SeeKey>
+constexpr std::pair<std::size_t, std::size_t> for_each_definition(See see, SeeKey see_key) {
+    std::pair<std::size_t, std::size_t> all;
     KeyScanner scanner(scenario_schema_text);
     scanner.for_each_key([&](std::string_view part) {
         if (part != "definitions") return;
-        scanner.for_each_key([&](std::string_view definition) {
+        all.first = scanner.at();
+        scanner.for_each_key([&](std::string_view name) {
+            Definition definition{name, scanner.at()};
             scanner.for_each_key([&](std::string_view keyword) {
                 if (keyword != "properties") return;
-                scanner.for_each_key([&](std::string_view key) { see(definition, key); });
+                scanner.for_each_key([&](std::string_view key) {
+                    ++definition.keys;
+                    see_key(key);
+                });
             });
+            definition.end = scanner.at();
+            see(definition);
         });
+        all.second = scanner.at();
     });
+    return all;
 }
 
-struct Definition {
-    std::string_view name;
-    std::size_t first = 0;  // of its keys
-    std::size_t count = 0;
-};
-
-template <std::size_t definitions_count, std::size_t keys_count>
-struct KeysOfDefinitions {
-    std::array<Definition, definitions_count> definitions;
-    std::array<std::string_view, keys_count> keys;
-};
-
 constexpr std::pair<std::size_t, std::size_t> number_of_definitions_and_keys = [] {
-    std::string_view last;
     std::pair<std::size_t, std::size_t> count;
-    for_each_key_of_definitions([&](std::string_view definition, std::string_view /*key*/) {
-        if (definition != last) ++count.first;
-        ++count.second;
-        last = definition;
-    });
+    for_each_definition([&](const Definition& /*definition*/) { ++count.first; },
+                        [&](std::string_view /*key*/) { ++count.second; });
     return count;
 }();
 
-constexpr auto keys_of_definitions = [] {
-    KeysOfDefinitions<number_of_definitions_and_keys.first, number_of_definitions_and_keys.second>
-        all;
+template <std::size_t definitions_count, std::size_t keys_count>
+struct Definitions {
+    std::size_t begin = 0;  // of all in the text
+    std::size_t end = 0;
+    std::array<Definition, definitions_count> all;
+    std::array<std::string_view, keys_count> keys;
+};
+
+constexpr auto definitions = [] {
+    Definitions<number_of_definitions_and_keys.first, number_of_definitions_and_keys.second> made;
     std::size_t i = 0;
     std::size_t k = 0;
-    for_each_key_of_definitions([&](std::string_view definition, std::string_view key) {
-        if (k == 0 || all.definitions[i - 1].name != definition)
-            all.definitions[i++] = {definition, k, 0};
-        ++all.definitions[i - 1].count;
-        all.keys[k++] = key;
-    });
-    return all;
+    std::tie(made.begin, made.end) = for_each_definition(
+        [&](Definition definition) {
+            definition.first_key = k - definition.keys;
+            made.all[i++] = definition;
+        },
+        [&](std::string_view key) { made.keys[k++] = key; });
+    return made;
 }();
+
+const Definition& definition_of(std::string_view name) {
+    const auto found = std::ranges::find(definitions.all, name, &Definition::name);
+    PACELINE_CHECK(found != definitions.all.end(), "the schema defines every object that is read");
+    return *found;
+}
+
+Json parsed_part(std::string_view text) {
+    return parse_json(text, "scenarios/scenario.schema.json");
+}
+
+// The schema, of which only what is asked for is parsed.
+class PartsOfSchema {
+  public:
+    // Returns the schema without its definitions.
+    const Json& root() {
+        const std::string_view text = scenario_schema_text;
+        return part("", [&] {
+            return std::string(text.substr(0, definitions.begin)) + "{}" +
+                   std::string(text.substr(definitions.end));
+        });
+    }
+    const Json& definition(const std::string& name) {
+        const Definition& place = definition_of(name);
+        return part(name, [&] {
+            return scenario_schema_text.substr(place.begin, place.end - place.begin);
+        });
+    }
+
+  private:
+    template <class Text>
+    const Json& part(const std::string& name, const Text& text) {
+        const auto found = parts_.find(name);
+        return found != parts_.end() ? found->second
+                                     : parts_.emplace(name, parsed_part(text())).first->second;
+    }
+
+    std::map<std::string, Json> parts_;
+};
+
+// Returns whether some scenario can have this path.
+bool is_known_path(std::string_view path) {
+    PartsOfSchema parts;
+    const auto schema_at = [&](const std::string& pointer) -> const Json& {
+        return parts.definition(pointer.substr(std::string_view("/definitions/").size()));
+    };
+    Nodes nodes;
+    expand(schema_at, parts.root(), nodes);
+    const std::vector<std::string> keys = split_path(path);
+    for (std::size_t i = 0; i + 1 < keys.size(); ++i) nodes = descend(schema_at, nodes, keys[i]);
+    bool known = false;  // what the last key refers to does not matter, and is often large
+    for_each_below(nodes, keys.back(), [&](const Json& /*node*/) { known = true; });
+    return known;
+}
 
 }  // namespace
 
 const Json& scenario_schema() {
-    static const Json schema =
-        parse_json(resource("scenarios/scenario.schema.json"), "scenarios/scenario.schema.json");
+    static const Json schema = parsed_part(scenario_schema_text);
     return schema;
 }
 
 Keys definition_keys(std::string_view name) {
-    const auto& [definitions, keys] = keys_of_definitions;
-    const auto found = std::ranges::find(definitions, name, &Definition::name);
-    PACELINE_CHECK(found != definitions.end(), "the schema defines every object that is read");
-    return Keys(keys).subspan(found->first, found->count);
+    const Definition& definition = definition_of(name);
+    PACELINE_CHECK(definition.keys > 0, "an object that is read has keys");
+    return Keys(definitions.keys).subspan(definition.first_key, definition.keys);
 }
 
 std::vector<std::string> split_path(std::string_view path) {
@@ -194,9 +271,9 @@ std::vector<std::string> split_path(std::string_view path) {
 
 Fault path_fault(const Json& schema, std::string_view path) {
     Nodes nodes;
-    expand(schema, schema, nodes);
+    expand(parts_of(schema), schema, nodes);
     for (const std::string& key : split_path(path)) {
-        Nodes below = descend(schema, nodes, key);
+        Nodes below = descend(parts_of(schema), nodes, key);
         const std::vector<std::string_view> known = properties(nodes);
         if (below.empty() && known.empty() && is_list(nodes))
             return {fmt::format("\"{}\" is no index of a list; elements count from 0", key)};
@@ -208,15 +285,20 @@ Fault path_fault(const Json& schema, std::string_view path) {
     return {};
 }
 
+Fault path_fault(std::string_view path) {
+    return is_known_path(path) ? Fault{} : path_fault(scenario_schema(), path);
+}
+
 std::string path_problem(const Json& schema, std::string_view path) {
     return path_fault(schema, path).problem;
 }
 
 std::vector<std::string> schema_keys(const Json& schema, std::string_view path) {
     Nodes nodes;
-    expand(schema, schema, nodes);
+    expand(parts_of(schema), schema, nodes);
     if (!path.empty())
-        for (const std::string& key : split_path(path)) nodes = descend(schema, nodes, key);
+        for (const std::string& key : split_path(path))
+            nodes = descend(parts_of(schema), nodes, key);
     const std::vector<std::string_view> names = properties(nodes);
     return {names.begin(), names.end()};
 }

@@ -23,7 +23,9 @@ std::vector<std::string> split_path(std::string_view path);
 /// Returns a fault without words if some scenario can have this path. Otherwise returns what is
 /// wrong with it, with the nearest known key.
 Fault path_fault(const Json& schema, std::string_view path);
-/// Returns the words of that fault.
+/// The same of scenario_schema(), most of which it does not parse if there is no fault.
+Fault path_fault(std::string_view path);
+/// Returns the words of the fault.
 std::string path_problem(const Json& schema, std::string_view path);
 
 /// Returns the names of all properties that objects at this path can have, over all kinds, in the

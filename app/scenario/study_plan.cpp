@@ -32,7 +32,7 @@ Doubt doubt_about(const std::string& path) {
     std::string meant;
     for (const std::string& key : split_path(path)) {
         if (!meant.empty()) meant += '.';
-        const Fault fault = path_fault(scenario_schema(), meant + key);
+        const Fault fault = path_fault(meant + key);
         if (!fault.problem.empty() && fault.suggestion.empty()) return {path, true};
         meant += fault.problem.empty() ? key : fault.suggestion;
     }

@@ -48,7 +48,7 @@ std::string name_of(const Json& value) {
 }
 
 Fault fault_of_path(const std::string& path, KnownOptions options) {
-    Fault fault = path_fault(scenario_schema(), path_in_todays_words(path));
+    Fault fault = path_fault(path_in_todays_words(path));
     if (fault.problem.empty() || options == KnownOptions::of_the_table) return fault;
     const std::size_t key = path.rfind('.');
     if (key == std::string::npos) return fault;

@@ -62,7 +62,7 @@ std::vector<VariedQuantity> read_ranges(const CalibrationQuestion& question) {
     for (const std::string& text : question.free) {
         const VariedQuantity range = read_varied_quantity(text, "--free");
         const std::string where = "--free " + range.path;
-        if (const Fault fault = path_fault(scenario_schema(), range.path); !fault.problem.empty())
+        if (const Fault fault = path_fault(range.path); !fault.problem.empty())
             throw ConfigError("command line", where, fault);
         if (!leads_to("cluster", range.path) && !leads_to("workload", range.path))
             refuse(where,

@@ -58,7 +58,7 @@ Heading read_heading(const MeasuredFile& file, std::size_t line, const std::stri
     });
     if (std::ranges::find(known, text) != known.end()) return {Kind::measured, text};
     const std::string path = text == "nodes" ? "cluster.nodes" : text;
-    const Fault fault = path_fault(scenario_schema(), path);
+    const Fault fault = path_fault(path);
     if (fault.problem.empty()) return {Kind::setting, path};
     if (text.find('.') != std::string::npos) refuse(file, line, text, fault);
     refuse(file, line, text,

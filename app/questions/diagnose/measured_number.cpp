@@ -124,7 +124,7 @@ void take_operation(MeasuredNumber& number, const std::string& key, const std::s
 }
 
 void take_setting(MeasuredNumber& number, const std::string& key, const std::string& value) {
-    Fault fault = path_fault(scenario_schema(), key);
+    Fault fault = path_fault(key);
     if (!fault.problem.empty() && key.find('.') == std::string::npos)
         fault = unknown(key, "something that is measured, nor a path of the scenario",
                         std::vector<std::string_view>{"step", "throughput", "nodes", "devices",

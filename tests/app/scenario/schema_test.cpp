@@ -546,6 +546,32 @@ TEST_CASE("schema: paths lead through references and through every kind") {
         CAPTURE(path);
 
         CHECK(path_problem(scenario_schema(), path).empty());
+        CHECK(path_fault(path).problem.empty());
+    }
+}
+
+TEST_CASE("schema: without the whole schema, the same paths are known and the others told alike") {
+    std::vector<std::string> paths{"",
+                                   ".",
+                                   "0",
+                                   "cluster.",
+                                   ".cluster",
+                                   "cluster.nodes.many",
+                                   "cluster.fabric.link.bandwidth",
+                                   "cluster.fabric.link.banwidth",
+                                   "other_jobs.0",
+                                   "other_jobs[0].workload.batch",
+                                   "other_jobs.x"};
+    for (const std::string& key : schema_keys(scenario_schema(), "")) {
+        paths.push_back(key);
+        paths.push_back(key + ".no_key");
+        for (const std::string& below : schema_keys(scenario_schema(), key))
+            paths.push_back(key + "." + below);
+    }
+    CHECK(paths.size() > 100);
+    for (const std::string& path : paths) {
+        CAPTURE(path);
+        CHECK(path_fault(path).problem == path_problem(scenario_schema(), path));
     }
 }
 
