@@ -85,8 +85,8 @@ class Join {
 struct WaitingTag;
 struct AliveTag;
 
-/// Base of all promises.
-class Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
+/// Base of all promises. Aligned as they are, also where pointers have 32 bits.
+class alignas(std::int64_t) Coroutine : public ListHook<WaitingTag>, public ListHook<AliveTag> {
   public:
     /// Starts the lazy coroutine in `simulation` on behalf of a process (nullptr: none).
     void begin(Simulation& simulation, const Process* process, Join* join);
