@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -168,12 +169,12 @@ constexpr std::pair<std::size_t, std::size_t> number_of_definitions_and_keys = [
     return count;
 }();
 
-template <std::size_t definitions_count, std::size_t keys_count>
+template <std::size_t DefinitionsCount, std::size_t KeysCount>
 struct Definitions {
     std::size_t begin = 0;  // of all in the text
     std::size_t end = 0;
-    std::array<Definition, definitions_count> all;
-    std::array<std::string_view, keys_count> keys;
+    std::array<Definition, DefinitionsCount> all;
+    std::array<std::string_view, KeysCount> keys;
 };
 
 constexpr auto definitions = [] {
@@ -190,8 +191,9 @@ constexpr auto definitions = [] {
 }();
 
 const Definition& definition_of(std::string_view name) {
-    const auto found = std::ranges::find(definitions.all, name, &Definition::name);
-    PACELINE_CHECK(found != definitions.all.end(), "the schema defines every object that is read");
+    const std::span all(definitions.all);
+    const auto found = std::ranges::find(all, name, &Definition::name);
+    PACELINE_CHECK(found != all.end(), "the schema defines every object that is read");
     return *found;
 }
 

@@ -88,8 +88,7 @@ AheadCards* Ahead::cards_for(const AheadRun& run, const PlacesOfHosts& hosts) {
     cards.members = run.rounds.members;
     cards.rounds = run.rounds.count;
     cards.rings.assign(shares.rings.size(), nullptr);
-    for (std::size_t at = static_cast<std::size_t>(shares.rings.front()); at < all;
-         at += hosts.stride)
+    for (auto at = static_cast<std::size_t>(shares.rings.front()); at < all; at += hosts.stride)
         cards.cards.push_back(owners_.card_at(abreast[at]));
     cards.inside.assign(run.count(), 0);
     cards.alone.assign(run.count(), {});

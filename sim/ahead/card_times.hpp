@@ -133,12 +133,12 @@ class CardTimes {
 
     [[nodiscard]] int earliest_hop() const;
     void set_next(int hop, Ticks at);
-    void visit(int hop, Ticks now);
+    void visit(int place, Ticks now);
     void drains(int ring, int place, Ticks now);
     void end_round(int ring, int place);
     void meet(int ring, int place);
     void set_out(int ring, int place);
-    void set_rates(int hop, Ticks now);
+    void set_rates(int place, Ticks now);
 
     int n_ = 0;
     int count_ = 0;
