@@ -136,12 +136,10 @@ bool Ahead::follow_cards(AheadRun& run, int place) {
         return run_cards(cards);
     }
     if (cards.complete > 1) return true;
-    find_ring_wires(run);
-    Duration least = Duration::max();
     const Bytes shorter{run.rounds.chunks.vector.count / run.rounds.members};
-    for (const Wire& wire : run.ring_wires) least = std::min(least, wire.time(shorter));
-    cards.deadline = simulation_.at(later(simulation_.now(), least),
-                                    action<&AheadCards::due>(cards, 0), run.kind);
+    cards.deadline =
+        simulation_.at(later(simulation_.now(), shorter / std::ranges::max(cards.alone)),
+                       action<&AheadCards::due>(cards, 0), run.kind);
     return true;
 }
 

@@ -266,10 +266,9 @@ void Ahead::member_ends(AheadRun& run, int place) {
     of_host_[static_cast<std::size_t>(run.host(place))] = nullptr;
     member.run = nullptr;
     if (--run.inside == 0) --reservations_.active;
-    const bool is_over = run.inside == 0 && run.entered == run.rounds.members;
     if (run.cards != nullptr) {
         leave_card(*run.cards, place);
-    } else if (is_over) {
+    } else if (run.inside == 0 && run.entered == run.rounds.members) {
         ++finished_;
         if (network_.reports_sums()) report_all(run);
         retire(run);

@@ -396,6 +396,31 @@ void check_same(const Outcome& a, const Outcome& b) {
     REQUIRE(a.links == b.links);
 }
 
+struct Runs {
+    std::uint64_t ahead = 0;
+    std::uint64_t interrupted = 0;
+};
+
+// Runs plans ahead and by events, every other one disturbed.
+Runs compare_both_ways(std::uint64_t seeds, Plan (*make)(Random& random, bool disturbed,
+                                                         const std::vector<Duration>& instants)) {
+    Runs runs;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        std::vector<Duration> instants;
+        for (const auto& [time, host] : run(make(random, false, {}), true).ends)
+            instants.push_back(time);
+        random.seed(seed);
+        const Plan plan = make(random, seed % 2 == 0, instants);
+        const Outcome fast = run(plan, false);
+        check_same(fast, run(plan, true));
+        runs.ahead += fast.ahead;
+        runs.interrupted += fast.interrupted;
+    }
+    return runs;
+}
+
 TEST_CASE("ahead of the queue, property: undisturbed collectives take the very times of events") {
     std::uint64_t ahead = 0;
     for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
@@ -430,21 +455,7 @@ TEST_CASE("ahead of the queue, property: whatever interrupts them, all times are
 
 TEST_CASE(
     "ahead of the queue, property: where messages take no time, members end in the same instants") {
-    std::uint64_t ahead = 0;
-    std::uint64_t interrupted = 0;
-    for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
-        CAPTURE(seed);
-        Random random(seed);
-        std::vector<Duration> instants;
-        for (const auto& [time, host] : run(random_plan_without_time(random, false, {}), true).ends)
-            instants.push_back(time);
-        random.seed(seed);
-        const Plan plan = random_plan_without_time(random, seed % 2 == 0, instants);
-        const Outcome fast = run(plan, false);
-        check_same(fast, run(plan, true));
-        ahead += fast.ahead;
-        interrupted += fast.interrupted;
-    }
+    const auto [ahead, interrupted] = compare_both_ways(3000, &random_plan_without_time);
     CHECK(ahead > 2000);
     CHECK(interrupted > 1000);
 }
@@ -479,21 +490,7 @@ Plan random_grouped_plan(Random& random, bool disturbed, const std::vector<Durat
 }
 
 TEST_CASE("ahead of the queue, property: grouped messages take the very times of events") {
-    std::uint64_t ahead = 0;
-    std::uint64_t interrupted = 0;
-    for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
-        CAPTURE(seed);
-        Random random(seed);
-        std::vector<Duration> instants;
-        for (const auto& [time, host] : run(random_grouped_plan(random, false, {}), true).ends)
-            instants.push_back(time);
-        random.seed(seed);
-        const Plan plan = random_grouped_plan(random, seed % 2 == 0, instants);
-        const Outcome fast = run(plan, false);
-        check_same(fast, run(plan, true));
-        ahead += fast.ahead;
-        interrupted += fast.interrupted;
-    }
+    const auto [ahead, interrupted] = compare_both_ways(4000, &random_grouped_plan);
     CHECK(ahead > 4000);
     CHECK(interrupted > 2000);
 }
@@ -541,21 +538,7 @@ Plan random_plan_abreast(Random& seeds, bool disturbed, const std::vector<Durati
 }
 
 TEST_CASE("ahead of the queue, property: rings that share cards take the very times of events") {
-    std::uint64_t ahead = 0;
-    std::uint64_t interrupted = 0;
-    for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
-        CAPTURE(seed);
-        Random random(seed);
-        std::vector<Duration> instants;
-        for (const auto& [time, host] : run(random_plan_abreast(random, false, {}), true).ends)
-            instants.push_back(time);
-        random.seed(seed);
-        const Plan plan = random_plan_abreast(random, seed % 2 == 0, instants);
-        const Outcome fast = run(plan, false);
-        check_same(fast, run(plan, true));
-        ahead += fast.ahead;
-        interrupted += fast.interrupted;
-    }
+    const auto [ahead, interrupted] = compare_both_ways(6000, &random_plan_abreast);
     CHECK(ahead > 4000);
     CHECK(interrupted > 4000);
 }
