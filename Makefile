@@ -58,7 +58,7 @@ explorer: ## build the what-if page for a browser into build/explorer
 	@tools/deps.sh $(page_deps)
 	@$(call build,wasm,paceline_engine)
 	@cd explorer && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error && npx tsc --project .
-	@node explorer/build.mjs build/wasm/explorer/engine/paceline.wasm build/explorer
+	@node explorer/build.mjs build/wasm/explorer/engine build/explorer
 
 test-explorer: explorer ## use the page as a person would, in headless Chromium, and compare its numbers with paceline
 	@echo "test-explorer: opens build/explorer in headless Chromium and compares its results with those of paceline run"

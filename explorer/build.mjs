@@ -1,11 +1,11 @@
-// Builds the page: node build.mjs WASM FOLDER. The folder is made beside its name and renamed.
+// Builds the page: node build.mjs ENGINES FOLDER. The folder is made beside its name and renamed.
 import { build } from "esbuild";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
 
-const [wasm, folder] = process.argv.slice(2);
+const [engines, folder] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const scenarios = join(here, "../scenarios");
 const making = `${folder}.tmp`;
@@ -36,9 +36,13 @@ const uplot = readFileSync(join(here, "node_modules/uplot/dist/uPlot.min.css"), 
 writeFileSync(join(making, "style.css"), uplot + readFileSync(join(here, "page/style.css"), "utf8"));
 copyFileSync(join(here, "page/index.html"), join(making, "index.html"));
 copyFileSync(join(here, "node_modules/uplot/LICENSE"), join(making, "uPlot-LICENSE.txt"));
-copyFileSync(wasm, join(making, "paceline.wasm"));
-const compressed = brotliCompressSync(readFileSync(wasm)).length;
-if (compressed > mostCompressed) throw new Error(`${wasm} has ${compressed} bytes compressed; at most ${mostCompressed}`);
+for (const name of ["paceline.wasm", "paceline_fused.wasm"]) {
+  const wasm = join(engines, name);
+  copyFileSync(wasm, join(making, name));
+  const compressed = brotliCompressSync(readFileSync(wasm)).length;
+  if (compressed > mostCompressed) throw new Error(`${wasm} has ${compressed} bytes compressed; at most ${mostCompressed}`);
+  console.log(`${name}: ${statSync(wasm).size} bytes, ${compressed} compressed`);
+}
 rmSync(folder, { recursive: true, force: true });
 renameSync(making, folder);
-console.log(`${folder}: paceline.wasm ${statSync(wasm).size} bytes, ${compressed} compressed; ${Object.keys(presets).length} presets`);
+console.log(`${folder}: ${Object.keys(presets).length} presets`);

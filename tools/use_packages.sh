@@ -48,7 +48,8 @@ def get(name):
     return b""
 
 assert b"<html" in get("index.html")
-assert get("paceline.wasm").startswith(b"\0asm")
+for engine in ("paceline.wasm", "paceline_fused.wasm"):
+    assert get(engine).startswith(b"\0asm")
 END
     kill "$server"
     wait "$server" || true

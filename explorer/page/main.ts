@@ -3,6 +3,7 @@ import { trainingScenario } from "./algorithms.js";
 import { actOnChoice, clearWrong, showControls } from "./controls.js";
 import { byId, copyTo, el } from "./dom.js";
 import { download, showDownloads } from "./exports.js";
+import { hasFusedMultiplyAdd } from "./fused.js";
 import { fromAddress, toAddress } from "./link.js";
 import { type Names, setNames } from "./names.js";
 import { type Group, PageError, Pool } from "./pool.js";
@@ -46,7 +47,7 @@ class Page {
     this.listen();
     this.restore();
     try {
-      await this.pool.start("paceline.wasm");
+      await this.pool.start(hasFusedMultiplyAdd() ? "paceline_fused.wasm" : "paceline.wasm");
       setNames((await this.pool.group().ask({ do: "names" })) as unknown as Names);
       this.show();
     } catch (error) {

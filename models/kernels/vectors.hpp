@@ -98,7 +98,34 @@ PACELINE_INLINE double square_root_of_number(double x) {
     return __builtin_sqrt(x);
 }
 
-#if defined(__wasm__)
+#if defined(__wasm_relaxed_simd__)
+// relaxed_madd is rounded once or twice, as the browser's processor likes it best, and always the
+// same way. The page takes this engine where it is rounded once (explorer/page/fused.ts).
+PACELINE_INLINE Register<float> fused_register(const Register<float>& a, const Register<float>& b,
+                                               const Register<float>& c) {
+    return __builtin_wasm_relaxed_madd_f32x4(a, b, c);
+}
+PACELINE_INLINE Register<double> fused_register(const Register<double>& a,
+                                                const Register<double>& b,
+                                                const Register<double>& c) {
+    return __builtin_wasm_relaxed_madd_f64x2(a, b, c);
+}
+
+template <class Register, class Vector>
+PACELINE_INLINE Vector fused_by_registers(const Vector& a, const Vector& b, const Vector& c) {
+    constexpr unsigned count = sizeof(Vector) / sizeof(Register);
+    Register factor[count];
+    Register other[count];
+    Register sum[count];
+    __builtin_memcpy(factor, &a, sizeof a);
+    __builtin_memcpy(other, &b, sizeof b);
+    __builtin_memcpy(sum, &c, sizeof c);
+    for (unsigned i = 0; i < count; ++i) sum[i] = fused_register(factor[i], other[i], sum[i]);
+    Vector all;
+    __builtin_memcpy(&all, sum, sizeof all);
+    return all;
+}
+#elif defined(__wasm__)
 // WebAssembly has no fused multiply-add. For floats, the product is exact in double. If the sum is
 // not, it is rounded to odd: a neighbor with an odd last bit stands for all that lies between two
 // doubles. Rounding that to float is the same as rounding once, because a double has more than two
@@ -126,7 +153,12 @@ PACELINE_INLINE Floats fused_floats(const Floats& a, const Floats& b, const Floa
 /// a b + c, rounded once.
 template <class Vector>
 PACELINE_INLINE Vector fused(const Vector& a, const Vector& b, const Vector& c) {
-#if defined(__wasm__)
+#if defined(__wasm_relaxed_simd__)
+    if constexpr (sizeof a[0] == sizeof(float))
+        return fused_by_registers<Register<float>>(a, b, c);
+    else
+        return fused_by_registers<Register<double>>(a, b, c);
+#elif defined(__wasm__)
     if constexpr (sizeof a[0] == sizeof(float)) return fused_floats(a, b, c);
 #endif
 #if __has_builtin(__builtin_elementwise_fma)
