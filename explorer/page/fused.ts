@@ -1,9 +1,9 @@
 // Which of the two engines a browser takes.
 //
 // The engine's kernels need multiply-adds that are rounded once. Relaxed SIMD has relaxed_madd, which a browser rounds
-// once or twice as its processor does it best, and always in the same way
-// (https://github.com/WebAssembly/relaxed-simd, "relaxed_madd"). Where it is rounded once, paceline_fused.wasm computes with it.
-// paceline.wasm puts multiply-adds together from other operations, with the same bits in several times the time.
+// once or twice, as its processor does it best, and always in the same way (WebAssembly/relaxed-simd, Overview.md). Where
+// it is rounded once, paceline_fused.wasm computes with it. paceline.wasm puts multiply-adds together from other
+// operations, with the same bits in several times the time.
 
 const splat = [[0xfd, 0x13], [0xfd, 0x14]];
 const relaxedMadd = [[0xfd, 0x85, 0x02], [0xfd, 0x87, 0x02]];
