@@ -1,5 +1,8 @@
 #include "app/host/parallel_plugin.hpp"
 
+#include <cstdio>
+
+#include "app/host/console.hpp"
 #include "app/host/plugin.hpp"
 
 namespace paceline {
@@ -15,7 +18,10 @@ constexpr ThreadLibrary one_thread{
 
 const ThreadLibrary& loaded() {
     const Plugin plugin = load_plugin("paceline_tbb.so", "paceline_thread_library");
-    if (plugin.function == nullptr) return one_thread;
+    if (plugin.function == nullptr) {
+        print(stderr, "paceline: warning: " + plugin.fault + ", so a run trains on one thread\n");
+        return one_thread;
+    }
     return *reinterpret_cast<GetThreadLibrary*>(plugin.function)();
 }
 
