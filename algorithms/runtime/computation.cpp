@@ -40,7 +40,8 @@ Vector evaluate_mean_gradient(const SharedState& all, const Group& group, const 
                                  std::function<void()> work) {
     const Resource::Lease device = co_await worker.device.acquire();
     std::optional<LocalWork::Piece> piece;
-    if (work && all.job.start.has_values()) piece.emplace(all.local_work, std::move(work));
+    if (work && all.job.start.has_values())
+        piece.emplace(all.local_work, std::exchange(work, nullptr));
     if (worker.checkpoint_due > Duration::zero()) co_await write_due_checkpoint(all, worker);
     {
         const Computing computing(all.observer(), all.host(worker.rank), what);
@@ -50,10 +51,8 @@ Vector evaluate_mean_gradient(const SharedState& all, const Group& group, const 
         while (on_device.left(simulation.now()) > Duration::zero());
         worker.compute_time += time + on_device.held_until(simulation.now());
     }
-    if (piece)
-        piece->join();
-    else if (work)
-        work();  // without values there is nothing to spread over threads
+    if (piece) piece->join();
+    if (work) work();  // without values there is nothing to spread over threads
 }
 
 [[gnu::noinline]] Task<> gradient(SharedState& all, WorkerState& worker, Vector x,

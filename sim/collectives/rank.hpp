@@ -75,6 +75,7 @@ class Rank {
           library_(&library),
           place_(place),
           size_(static_cast<int>(group_->members.size())) {}
+    Rank(NetworkPart network, GroupPtr group, int place, Stream stream, Library&& library) = delete;
 
     /// Returns the same member within a part of the group: the `size` places first, first + stride,
     /// ..., renumbered 0, 1, ... in the part. Requires that the member is one of them.

@@ -40,10 +40,10 @@ struct Case {
 
 template <class Collective>
 Duration time_of(const Case& c, Protocol protocol, Collective collective) {
+    const Library library{.protocol = protocol};
     StarRun run(c.n, c.link);
     for (int place = 0; place < c.n; ++place)
-        run.spawn(place,
-                  collective(Rank(run.network, run.group, place, 1, {.protocol = protocol})));
+        run.spawn(place, collective(Rank(run.network, run.group, place, 1, library)));
     run.simulation.run();
     return run.last_end();
 }

@@ -92,10 +92,10 @@ TEST_CASE("in band: a clearance waits for what its receiver has set out itself")
 }
 
 TEST_CASE("in band: an exchange whose receives are posted together goes both ways at once") {
+    const Library library{.protocol = in_band};
     StarRun run = two();
     for (int place = 0; place < 2; ++place)
-        run.spawn(place, ring_all_reduce(
-                             Rank(run.network, run.group, place, 1, {.protocol = in_band}), 2_MB));
+        run.spawn(place, ring_all_reduce(Rank(run.network, run.group, place, 1, library), 2_MB));
     run.simulation.run();
 
     CHECK(run.last_end() == 2 * (2 * latency + t));
@@ -106,11 +106,12 @@ TEST_CASE("in band: a ring with w slices under way takes a round trip per w slic
         CAPTURE(w);
         const int n = 4;
         const int k = 8;
+        const Library library{.protocol = in_band};
         StarRun run(n, {1_Gbps, latency / 2});
         for (int place = 0; place < n; ++place)
-            run.spawn(place, pipelined_ring_all_reduce(
-                                 Rank(run.network, run.group, place, 1, {.protocol = in_band}),
-                                 n * k * 125'000_B, {125'000_B, w}));
+            run.spawn(place,
+                      pipelined_ring_all_reduce(Rank(run.network, run.group, place, 1, library),
+                                                n * k * 125'000_B, {125'000_B, w}));
         run.simulation.run();
 
         const Duration slice = 1ms;
