@@ -20,10 +20,12 @@ build = cmake --preset $(1) $(all_tests) $(werror) --log-level=NOTICE && cmake -
 # folder.
 lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PACELINE_PRECOMPILE=OFF --log-level=NOTICE
 
-run_asan = ctest --preset asan --parallel $(jobs) --exclude-regex '(mobile|failures), figures: |Young.s interval wastes|plots: '
+# $(call run_sanitized,FOLDER): Python's tests and the longest studies are left out.
+run_sanitized = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(jobs) --tests-regex '_test\.cpp$$' \
+	--exclude-regex '^app/studies/(mobile|failures)_figures|^app/run/rounding'
 
 .PHONY: help explorer test-explorer demo test python package fuzz bench calibrated claims trust validation comparison figures fingerprints reference deps format check \
-        check-aarch64 check-container check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-package check-reference check-attacks check-claims check-docs check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-trust check-validation
+        check-aarch64 check-container check-cpus check-embedded check-fingerprints check-fresh check-fingerprints-shipped check-instruction-sets check-native check-package check-reference check-attacks check-claims check-docs check-pages check-install check-callers check-format check-layers check-numerics check-lint check-lint-core check-lint-tests check-sanitizers check-sanitizers-core check-profiles check-scenarios check-trust check-validation
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -190,11 +192,14 @@ check-reference: deps ## check docs/reference.md, the tables of algorithms and o
 	@python3 tools/check_links.py --self-test
 	@python3 tools/check_links.py
 
-check-docs: deps ## check that the commands of the tutorial, the how-to pages and docs/adding do what the pages show
-	@echo "check-docs: runs the commands of docs/tutorial.md and docs/how-to, and those of docs/adding in a tree with its patches"
+check-pages: deps # for CI, where check-sanitizers-core checks docs/adding
+	@echo "check-pages: runs the commands of docs/tutorial.md and docs/how-to"
 	@$(call build,release,paceline)
 	@python3 tools/check_pages.py --self-test
 	@python3 tools/check_pages.py build/release/paceline
+
+check-docs: check-pages ## check that the commands of the tutorial, the how-to pages and docs/adding do what the pages show
+	@echo "check-docs: runs the commands of docs/adding in a tree with its patches"
 	@python3 -B tools/check_adding.py
 
 check-attacks: deps ## check that full disks, signals, odd files, hostile texts and small limits do no harm
@@ -251,14 +256,14 @@ check-instruction-sets: deps ## run the tests of nets and algorithms under every
 		xargs --max-procs=$(jobs) --replace={} bash -c 'export PACELINE_ISA={}; said=$$(build/release/tests/paceline_tests \
 			--source-file="*/tests/models/*,*/tests/algorithms/*" 2>&1); code=$$?; echo "PACELINE_ISA={}: $$said"; exit $$code'
 
-check-native: deps ## check that a build for this very CPU gives the same bytes
+check-native: deps ## check that a build for this very CPU gives the same bytes (not in CI)
 	@echo "check-native: compiles paceline with -march=native into build/native, and compares hashes"
 	@cmake --preset release -B build/native -D PACELINE_ARCH=native -D PACELINE_WERROR=OFF -D PACELINE_TESTS=OFF \
 		-D PACELINE_BENCH=OFF -D PACELINE_INSTALL=OFF --log-level=NOTICE && cmake --build build/native --target paceline
 	@python3 tools/fingerprints.py build/native/paceline --set coverage --keep build/fingerprints/native --jobs $(jobs)
 
-check-embedded: deps ## check that the libraries that need no threads and no files give the same bytes
-	@echo "check-embedded: builds preset embedded, which has no oneTBB, and compares results of scenarios in memory"
+check-embedded: deps ## check that the libraries that need no threads and no files give the same bytes, compiled for this very CPU
+	@echo "check-embedded: builds preset embedded, which has no oneTBB and -march=native, and compares results of scenarios in memory"
 	@$(call build,release,paceline)
 	@$(call build,embedded,all)
 	@ctest --preset embedded
@@ -293,11 +298,11 @@ check-lint-tests: deps ## check the tests with clang-tidy (not in CI)
 check-sanitizers: deps ## run the tests under address and undefined-behavior sanitizers
 	@echo "check-sanitizers: builds preset asan and runs every test but those of the longest studies and of Python"
 	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS=ON && cmake --build build/asan
-	@$(run_asan)
+	@$(call run_sanitized,build/asan)
 
-check-sanitizers-core: deps # the part that fits into CI: the machine, the readers, nets and data, coroutines, and whole runs of every algorithm
-	@echo "check-sanitizers-core: the same of the tests in tests/sim, tests/models, tests/algorithms and tests/app"
-	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS='/tests/(sim|models|algorithms|app)/' && \
-		cmake --build build/asan --target paceline paceline_tests
-	@$(run_asan)
-
+# The part that fits into CI: the machine, the readers, nets and data, coroutines, and whole runs of every algorithm. What is
+# built has the patches of docs/adding, so that CI compiles once for these pages and for the sanitizers.
+check-sanitizers-core: deps
+	@echo "check-sanitizers-core: the same of the tests in tests/sim, tests/models, tests/algorithms and much of tests/app, and docs/adding"
+	@python3 -B tools/check_adding.py --sanitizers '/tests/(sim|models|algorithms|app/(host|json|run|scenario|study|(failing_)?islands))'
+	@$(call run_sanitized,build/adding/sanitized/build/release)

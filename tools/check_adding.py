@@ -3,6 +3,9 @@
 
     tools/check_adding.py            check pages and patches, build, and run the pages' commands
     tools/check_adding.py --texts    compare pages with patches; build nothing
+    tools/check_adding.py --sanitizers EXPRESSION
+                                     the same with preset asan, so that in CI one build serves the pages and the sanitizers;
+                                     it also has the tests whose path matches the expression, and all are left to ctest
 
 The patch of docs/adding/NAME.md is docs/adding/NAME.patch. Compared with it are
 
@@ -12,8 +15,8 @@ The patch of docs/adding/NAME.md is docs/adding/NAME.patch. Compared with it are
                                 paragraph before it names (tools/check_pages.py), is no part of the patch but the
                                 commands' input.
 
-Each patch must apply to the tree. A copy of the tree with all of them, build/adding/tree, is then built once, at -O1, with
-the tests that the pages choose by PACELINE_TESTS. There the commands of the ```sh blocks run, as in tools/check_pages.py.
+Each patch must apply to the tree. A copy of the tree with all of them, build/adding/tree (build/adding/sanitized), is then
+built once, at -O1, with the tests that the pages choose by PACELINE_TESTS. There the commands of the ```sh blocks run, as in tools/check_pages.py.
 Four kinds, which each page has once, are not run as they stand:
 
   git apply docs/adding/NAME.patch
@@ -44,7 +47,8 @@ from check_pages import Failure  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "adding"
 # -O0 would compile in two thirds of the time, but then the tests take five times as long.
-FLAGS = ["-D", "CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", "-D", "PACELINE_BENCH=OFF", "-D", "PACELINE_INSTALL=OFF", "-D", "PACELINE_MPI=OFF"]
+FLAGS = ["-D", "CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG"]
+WITHOUT = ["-D", "PACELINE_BENCH=OFF", "-D", "PACELINE_INSTALL=OFF", "-D", "PACELINE_MPI=OFF"]
 TESTS = "build/release/tests/paceline_tests"
 TIMEOUT_S = 900
 APPLY = re.compile(r"^git apply (\S+)$", re.M)
@@ -160,11 +164,11 @@ def update(folder, staged):
     return names
 
 
-def build(tree, expressions, targets):
+def build(tree, preset, expressions, targets):
     environment = dict(os.environ, GIT_CEILING_DIRECTORIES=str(tree.parent))
     werror = os.environ.get("PACELINE_WERROR", "OFF")
-    configure = ["cmake", "--preset", "release", *FLAGS, "-D", f"PACELINE_WERROR={werror}", "-D", f"PACELINE_TESTS={'|'.join(expressions)}",
-                 "--log-level=NOTICE"]
+    configure = ["cmake", "--preset", preset, "-B", "build/release", *(FLAGS if preset == "release" else []), *WITHOUT,
+                 "-D", f"PACELINE_WERROR={werror}", "-D", f"PACELINE_TESTS={'|'.join(expressions)}", "--log-level=NOTICE"]
     make = ["cmake", "--build", "build/release", "--parallel", str(len(os.sched_getaffinity(0))), "--target", *targets]
     log = tree.with_suffix(".log")
     with log.open("w") as out:
@@ -231,12 +235,13 @@ def run_tests(names, tree):
         raise Failure(f"these tests fail: {pattern}\n{done.stdout[-4000:]}")
 
 
-def check_all(pages, patches):
-    """Applies all patches, builds once, and runs the tests and the commands of all pages. Returns the faults."""
+def check_all(pages, patches, sanitized_tests):
+    """Applies all patches, builds once, and runs the commands of all pages, and their tests where ctest does not. Returns
+    the faults."""
     start = time.monotonic()
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
                             check=True).stdout
-    staged, tree = WORK / "staged", WORK / "tree"
+    staged, tree = WORK / "staged", WORK / ("sanitized" if sanitized_tests else "tree")
     copy_with_patches(ROOT, [name for name in listed.split("\0") if name and (ROOT / name).is_file()], patches, staged)
     names = update(tree, staged)
     expressions = [expression for text in pages.values() for expression in CONFIGURE.findall(text)]
@@ -244,12 +249,13 @@ def check_all(pages, patches):
         check_expression(expression, names)
     for text in pages.values():
         run(commands_of(text)[0], tree)
-    build(tree, expressions, sorted({target for text in pages.values() for targets in BUILD.findall(text) for target in targets.split()}))
+    targets = {target for text in pages.values() for those in BUILD.findall(text) for target in those.split()}
+    build(tree, "asan" if sanitized_tests else "release", expressions + sanitized_tests, sorted(targets))
     built = time.monotonic()
     tests = tests_of([FILTER.search(text).group(1) for text in pages.values()], lambda pattern: list_tests(tree, pattern))
     faults = []
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        jobs = [("tests", pool.submit(run_tests, names, tree)) for names in tests]
+        jobs = [("tests", pool.submit(run_tests, names, tree)) for names in tests if not sanitized_tests]
         jobs += [(page, pool.submit(run, commands_of(text)[1], tree)) for page, text in pages.items()]
         for what, job in jobs:
             try:
@@ -261,7 +267,8 @@ def check_all(pages, patches):
 
 
 def main(arguments):
-    if arguments not in ([], ["--texts"]):
+    sanitized_tests = arguments[1:] if arguments[:1] == ["--sanitizers"] else []
+    if arguments not in ([], ["--texts"]) and len(sanitized_tests) != 1:
         print(__doc__, file=sys.stderr)
         return 2
     folder = ROOT / "docs" / "adding"
@@ -274,9 +281,9 @@ def main(arguments):
                 raise Failure("the page applies another patch than its own")
         except (Failure, OSError) as failure:
             faults.append(f"{page}: {failure}")
-    if not faults and not arguments:
+    if not faults and arguments != ["--texts"]:
         try:
-            faults = check_all(pages, [page.with_suffix(".patch") for page in pages])
+            faults = check_all(pages, [page.with_suffix(".patch") for page in pages], sanitized_tests)
         except (Failure, subprocess.SubprocessError) as failure:
             faults = [str(failure)]
     for fault in faults:

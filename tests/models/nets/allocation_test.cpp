@@ -1,22 +1,14 @@
 // Counts allocations of this thread. The malloc below replaces the C library's in the whole test
-// program. Under a sanitizer, which has its own malloc, the test is skipped.
+// program. A build with sanitizers, which have a malloc of their own, leaves this file out.
 #include <cstddef>
 
 #include <doctest/doctest.h>
 
 #include "tests/models/nets/net_cases.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PACELINE_COUNTS_ALLOCATIONS false
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define PACELINE_COUNTS_ALLOCATIONS false
-#endif
-#endif
-#if !defined(PACELINE_COUNTS_ALLOCATIONS) && defined(__GLIBC__)
+#if defined(__GLIBC__)
 #define PACELINE_COUNTS_ALLOCATIONS true
-#elif !defined(PACELINE_COUNTS_ALLOCATIONS)
+#else
 #define PACELINE_COUNTS_ALLOCATIONS false
 #endif
 
