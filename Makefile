@@ -20,8 +20,8 @@ build = cmake --preset $(1) $(all_tests) $(werror) --log-level=NOTICE && cmake -
 # folder.
 lint_database = cmake --preset release -B build/lint -D PACELINE_UNITY=OFF -D PACELINE_PRECOMPILE=OFF --log-level=NOTICE
 
-# $(call run_sanitized,FOLDER): Python's tests and the longest studies are left out.
-run_sanitized = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(jobs) --tests-regex '_test\.cpp$$' \
+# $(call run_sanitized,FOLDER,TESTS): Python's tests and the longest studies are left out.
+run_sanitized = ctest --test-dir $(1) --output-on-failure --no-tests=error --parallel $(jobs) --tests-regex '$(2).*_test\.cpp$$' \
 	--exclude-regex '^app/studies/(mobile|failures)_figures|^app/run/rounding'
 
 .PHONY: help explorer test-explorer demo test python package fuzz bench calibrated claims trust validation comparison figures fingerprints reference deps format check \
@@ -298,11 +298,12 @@ check-lint-tests: deps ## check the tests with clang-tidy (not in CI)
 check-sanitizers: deps ## run the tests under address and undefined-behavior sanitizers
 	@echo "check-sanitizers: builds preset asan and runs every test but those of the longest studies and of Python"
 	@cmake --preset asan --log-level=NOTICE -D PACELINE_TESTS=ON && cmake --build build/asan
-	@$(call run_sanitized,build/asan)
+	@$(call run_sanitized,build/asan,)
 
 # The part that fits into CI: the machine, the readers, nets and data, coroutines, and whole runs of every algorithm. What is
 # built has the patches of docs/adding, so that CI compiles once for these pages and for the sanitizers.
+core := (sim|models|algorithms|app/(host|json|run|scenario|study|(failing_)?islands))
 check-sanitizers-core: deps
 	@echo "check-sanitizers-core: the same of the tests in tests/sim, tests/models, tests/algorithms and much of tests/app, and docs/adding"
-	@python3 -B tools/check_adding.py --sanitizers '/tests/(sim|models|algorithms|app/(host|json|run|scenario|study|(failing_)?islands))'
-	@$(call run_sanitized,build/adding/sanitized/build/release)
+	@python3 -B tools/check_adding.py --sanitizers '/tests/$(core)'
+	@$(call run_sanitized,build/adding/sanitized/build/release,^$(core))

@@ -5,7 +5,7 @@
     tools/check_adding.py --texts    compare pages with patches; build nothing
     tools/check_adding.py --sanitizers EXPRESSION
                                      the same with preset asan, so that in CI one build serves the pages and the sanitizers;
-                                     it also has the tests whose path matches the expression, and all are left to ctest
+                                     it also has the tests whose path matches the expression, which are left to ctest
 
 The patch of docs/adding/NAME.md is docs/adding/NAME.patch. Compared with it are
 
@@ -37,6 +37,7 @@ import shutil
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -227,6 +228,19 @@ def list_tests(tree, pattern):
     return [line for line in listed.splitlines() if line and line[0] not in "[="]
 
 
+def files_of_tests(tree):
+    """Returns the path of each test's file, from the tree's top on."""
+    listed = subprocess.run([TESTS, "-ltc", "-r=xml"], cwd=tree, capture_output=True, text=True, check=True).stdout
+    return {test.get("name"): test.get("filename").removeprefix(str(tree))
+            for test in xml.etree.ElementTree.fromstring(listed).iter("TestCase")}
+
+
+def without(parts, files, expressions):
+    """Leaves out the tests whose file matches one of the expressions."""
+    left = [[name for name in part if not any(re.search(expression, files[name]) for expression in expressions)] for part in parts]
+    return [part for part in left if part]
+
+
 def run_tests(names, tree):
     pattern = ",".join(re.sub(r'[,"\\]', "?", name) for name in names)  # "?" matches any letter
     done = subprocess.run([TESTS, f"-tc={pattern}"], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S)
@@ -236,7 +250,7 @@ def run_tests(names, tree):
 
 
 def check_all(pages, patches, sanitized_tests):
-    """Applies all patches, builds once, and runs the commands of all pages, and their tests where ctest does not. Returns
+    """Applies all patches, builds once, and runs the commands of all pages and the tests that ctest does not run. Returns
     the faults."""
     start = time.monotonic()
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
@@ -253,9 +267,11 @@ def check_all(pages, patches, sanitized_tests):
     build(tree, "asan" if sanitized_tests else "release", expressions + sanitized_tests, sorted(targets))
     built = time.monotonic()
     tests = tests_of([FILTER.search(text).group(1) for text in pages.values()], lambda pattern: list_tests(tree, pattern))
+    if sanitized_tests:
+        tests = without(tests, files_of_tests(tree), sanitized_tests)
     faults = []
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        jobs = [("tests", pool.submit(run_tests, names, tree)) for names in tests if not sanitized_tests]
+        jobs = [("tests", pool.submit(run_tests, names, tree)) for names in tests]
         jobs += [(page, pool.submit(run, commands_of(text)[1], tree)) for page, text in pages.items()]
         for what, job in jobs:
             try:

@@ -119,6 +119,12 @@ class Filters(unittest.TestCase):
         parts = check_adding.tests_of(["units*,*two", "units*"], lambda part: self.TESTS.get(part, []))
         self.assertEqual(parts, [["units: one", "units: two"], ["papers: two"]])
 
+    def test_what_ctest_runs_is_left_to_it(self):
+        files = {"units: one": "/tests/sim/units_test.cpp", "units: two": "/tests/sim/units_test.cpp", "papers: two": "/tests/papers/papers_test.cpp"}
+        parts = [["units: one", "units: two"], ["papers: two"]]
+        self.assertEqual(check_adding.without(parts, files, ["/tests/(sim|app)/"]), [["papers: two"]])
+        self.assertEqual(check_adding.without(parts, files, []), parts)
+
     def test_an_alternative_of_an_expression_without_a_match(self):
         files = ["tests/sim/engine/units_test.cpp", "sim/numeric/sums.cpp"]
         check_adding.check_expression("sim/(engine|numeric)|units", files)
