@@ -16,8 +16,8 @@ The patch of docs/adding/NAME.md is docs/adding/NAME.patch. Compared with it are
                                 commands' input.
 
 Each patch must apply to the tree. A copy of the tree with all of them, build/adding/tree (build/adding/sanitized), is then
-built once, at -O1, with the tests that the pages choose by PACELINE_TESTS. There the commands of the ```sh blocks run, as in tools/check_pages.py.
-Four kinds, which each page has once, are not run as they stand:
+built once, at -O1, with the tests that the pages choose by PACELINE_TESTS. There the commands of the ```sh blocks run, as in
+tools/check_pages.py. Four kinds, which each page has once, are not run as they stand:
 
   git apply docs/adding/NAME.patch
   cmake --preset release -D PACELINE_TESTS='A|B'        every alternative must match the path of a test
