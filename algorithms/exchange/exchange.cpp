@@ -51,6 +51,15 @@ CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& pie
 
 }  // namespace
 
+bool averages_at_once(const ExchangeOptions& options, const Preparation& prepare) {
+    const auto* const compressor = std::get_if<Compressor>(&options.codec.coder);
+    return compressor != nullptr && compressor->lossless && !options.codec.error_feedback &&
+           !prepare.make && options.schedule.whole && !options.schedule.partition &&
+           options.schedule.begin == Begin::after_backward &&
+           options.aggregation.kind == Aggregation::all_reduce &&
+           options.aggregation.machines == ByMachine::flat;
+}
+
 // One vector's way through the exchange.
 struct VectorExchange::Pass {
     std::int64_t step;
@@ -96,14 +105,9 @@ void VectorExchange::make_coders(const MakeCoder& make) {
 
 VectorExchange::~VectorExchange() = default;
 
-// The mean gradient of equal replicas can be formed from all batches at once.
 bool VectorExchange::averages_at_once() const {
-    const auto* const compressor = std::get_if<Compressor>(&options_->codec.coder);
-    return compressor != nullptr && compressor->lossless && !options_->codec.error_feedback &&
-           (parts_ == nullptr || !parts_->prepare.make) && options_->schedule.whole &&
-           !options_->schedule.partition && options_->schedule.begin == Begin::after_backward &&
-           options_->aggregation.kind == Aggregation::all_reduce &&
-           options_->aggregation.machines == ByMachine::flat;
+    static const Preparation none;
+    return paceline::averages_at_once(*options_, parts_ == nullptr ? none : parts_->prepare);
 }
 
 Task<> VectorExchange::encode(std::size_t i, Vector part) {

@@ -50,6 +50,27 @@ class StageOfSteps {
     double gamma_ = 0;  // into forward: of the step whose pieces are under way
 };
 
+// The steps of a worker whose mean gradient is formed at once.
+class AtOnce final : public StepsByMeans {
+  public:
+    AtOnce(Worker& self, SharedValue<ExchangeOptions> options, ReplicatedUpdate update)
+        : self_(self), options_(std::move(options)), update_(std::move(update)) {}
+
+    const Vector* begin() override {
+        return self_.begins_step() ? &self_.replicated_model() : nullptr;
+    }
+    Task<> end(Vector mean) override {
+        const std::int64_t k = self_.step();
+        self_.once(k, [&] { update_(k, self_.learning_rate(), mean); });
+        return self_.update();
+    }
+
+  private:
+    Worker& self_;
+    SharedValue<ExchangeOptions> options_;  // which all-reduce is part of
+    ReplicatedUpdate update_;
+};
+
 // What a stage is made of; it is made when its worker begins.
 using StagePtr = std::unique_ptr<SynchronousStage>;
 
@@ -78,6 +99,11 @@ Task<> steps_of(Worker& self, std::int64_t steps, StagePtr warm_up, StagePtr mai
 
 Task<> synchronous_steps(Worker& self, SharedValue<ExchangeOptions> options,
                          ReplicatedUpdate update, Preparation prepare) {
+    if (averages_at_once(*options, prepare)) {
+        const AllReducePlan& how = options->aggregation.all_reduce;
+        return self.mean_gradients(
+            how, std::make_unique<AtOnce>(self, std::move(options), std::move(update)));
+    }
     return steps_of(self, 0, nullptr,
                     std::make_unique<SynchronousStage>(std::move(options), std::move(update),
                                                        std::move(prepare)));

@@ -14,7 +14,7 @@ FailureDomains domains_of(const std::optional<Failures>& failures, int workers) 
 }  // namespace
 
 Lives::Lives(NetworkPart network, const std::optional<Failures>& failures, Groups& groups,
-             std::deque<WorkerState>& states, CloseAttempt close)
+             WorkerStates& states, CloseAttempt close)
     : network_(network),
       failures_(failures),
       states_(states),

@@ -14,7 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -40,7 +39,7 @@ class Lives {
     /// `states` are those of workers and servers. Requires that they and `failures` outlive this
     /// object. `close` is called with each attempt at a round that has ended (membership.hpp).
     Lives(NetworkPart network, const std::optional<Failures>& failures, Groups& groups,
-          std::deque<WorkerState>& states, CloseAttempt close);
+          WorkerStates& states, CloseAttempt close);
     Lives(const Lives&) = delete;
     Lives& operator=(const Lives&) = delete;
 
@@ -126,7 +125,7 @@ class Lives {
 
     NetworkPart network_;
     const std::optional<Failures>& failures_;
-    std::deque<WorkerState>& states_;
+    WorkerStates& states_;
     FailureDomains domains_;  // of no workers, unless nodes fail
     GroupPtr everybody_;
     // In which a worker exchanges with other domains; null: none. Empty: all are everybody.

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
+#include <boost/container/deque.hpp>
 #include <boost/container/flat_map.hpp>
+#include <boost/container/options.hpp>
 #include <boost/container/small_vector.hpp>
 
 #include "models/tensors/vector.hpp"
@@ -48,5 +50,9 @@ struct WorkerState {
     /// Begins the next collective of the group and returns its stream.
     [[nodiscard]] Stream begin_round(const Group& group);
 };
+
+/// The workers and servers of a job, by rank, in blocks of many: they stay where they are.
+using WorkerStates = boost::container::deque<
+    WorkerState, void, boost::container::deque_options<boost::container::block_size<64>>::type>;
 
 }  // namespace paceline

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,21 @@ using CollectiveOfOwn = std::function<Task<>(const Rank& rank)>;
 /// How contributions of neighbors are added up: weighted by the row of W, or unweighted.
 enum class NeighborWeights : std::uint8_t { of_row, one };
 
+/// What one member does with means of gradients, one after the other.
+class StepsByMeans {
+  public:
+    StepsByMeans() = default;
+    StepsByMeans(const StepsByMeans&) = delete;
+    StepsByMeans& operator=(const StepsByMeans&) = delete;
+    virtual ~StepsByMeans() = default;
+
+    /// Begins the next step. Returns the point of its gradient, which is equal on all members and
+    /// stays until the step ends; null if there is no step left.
+    virtual const Vector* begin() = 0;
+    /// Ends the step, with the mean over the members.
+    virtual Task<> end(Vector mean) = 0;
+};
+
 class Collectives {
   public:
     Collectives() = default;
@@ -57,10 +73,10 @@ class Collectives {
     virtual Task<Vector> reduce_to_first(WorkerState& own, const GroupPtr& group,
                                          std::string_view name, Vector v, CollectiveOfOwn messages,
                                          Form form) = 0;
-    /// Computes a gradient at x, which is equal on all members, and returns the mean over them.
-    /// Requires that `how` outlives the task.
-    virtual Task<Vector> mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
-                                       const AllReducePlan& how) = 0;
+    /// Computes a gradient in each of these steps, and forms the mean over the members. Requires
+    /// that `group` outlives the task, and that `how` lives as long as the steps.
+    virtual Task<> mean_gradients(WorkerState& own, const GroupPtr& group, const AllReducePlan& how,
+                                  std::unique_ptr<StepsByMeans> steps) = 0;
     /// Returns the mean of the sparse v of all members (sparse_round.hpp).
     virtual Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
                                      SparsePacking packing) = 0;

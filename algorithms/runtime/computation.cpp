@@ -34,6 +34,25 @@ Vector evaluate_mean_gradient(const SharedState& all, const Group& group, const 
     return {x.layout(), sum * (1.0 / static_cast<double>(of.size()))};  // the same bits as mean_of
 }
 
+DeviceUse::DeviceUse(const SharedState& all, WorkerState& worker, Work what, Duration time)
+    : all_(all),
+      worker_(worker),
+      computing_(all.observer(), all.host(worker.rank), what),
+      on_device_(work_on_device(all, worker, time)) {}
+
+Simulation::Sleep DeviceUse::rest() const {
+    Simulation& simulation = all_.simulation();
+    return simulation.sleep(on_device_.left(simulation.now()));
+}
+
+bool DeviceUse::goes_on() const {
+    return on_device_.left(all_.simulation().now()) > Duration::zero();
+}
+
+void DeviceUse::end() {
+    worker_.compute_time += on_device_.alone() + on_device_.held_until(all_.simulation().now());
+}
+
 // These and write_due_checkpoint are not inlined: their frames would become part of a caller's, and
 // frames above a kilobyte leave the quick part of glibc's allocator.
 [[gnu::noinline]] Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
@@ -44,12 +63,10 @@ Vector evaluate_mean_gradient(const SharedState& all, const Group& group, const 
         piece.emplace(all.local_work, std::exchange(work, nullptr));
     if (worker.checkpoint_due > Duration::zero()) co_await write_due_checkpoint(all, worker);
     {
-        const Computing computing(all.observer(), all.host(worker.rank), what);
-        Simulation& simulation = all.simulation();
-        const WorkOnDevice on_device = work_on_device(all, worker, time);
-        do co_await simulation.sleep(on_device.left(simulation.now()));
-        while (on_device.left(simulation.now()) > Duration::zero());
-        worker.compute_time += time + on_device.held_until(simulation.now());
+        DeviceUse use(all, worker, what, time);
+        do co_await use.rest();
+        while (use.goes_on());
+        use.end();
     }
     if (piece) piece->join();
     if (work) work();  // without values there is nothing to spread over threads

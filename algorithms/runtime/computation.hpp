@@ -14,9 +14,12 @@
 #include <functional>
 
 #include "algorithms/lives/worker_state.hpp"
+#include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/worker_observer.hpp"
 #include "models/tensors/vector.hpp"
+#include "sim/compute/shared_device.hpp"
+#include "sim/engine/simulation.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
@@ -38,6 +41,27 @@ Vector evaluate_mean_gradient(const SharedState& all, const Group& group, const 
 /// granted. Null: none.
 Task<> compute(SharedState& all, WorkerState& worker, Work what, Duration time,
                std::function<void()> work = nullptr);
+
+/// The time of a computation, for a caller that holds the device:
+///
+///   DeviceUse use(all, worker, what, time);
+///   do co_await use.rest(); while (use.goes_on());
+///   use.end();
+class DeviceUse {
+  public:
+    /// The computation begins. Requires that `all` and `worker` outlive this object.
+    DeviceUse(const SharedState& all, WorkerState& worker, Work what, Duration time);
+
+    [[nodiscard]] Simulation::Sleep rest() const;
+    [[nodiscard]] bool goes_on() const;
+    void end();
+
+  private:
+    const SharedState& all_;
+    WorkerState& worker_;
+    Computing computing_;
+    WorkOnDevice on_device_;
+};
 
 /// Computes the worker's next gradient, at x, and passes it to `use` (Worker::gradient).
 Task<> gradient(SharedState& all, WorkerState& worker, Vector x, std::function<void(Vector g)> use);

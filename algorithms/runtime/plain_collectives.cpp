@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "algorithms/lives/worker_state.hpp"
@@ -10,6 +12,7 @@
 #include "algorithms/runtime/observed.hpp"
 #include "algorithms/runtime/shared_state.hpp"
 #include "algorithms/runtime/start_up.hpp"
+#include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/neighbor_exchange.hpp"
 #include "sim/engine/check.hpp"
 
@@ -79,12 +82,9 @@ Task<Vector> plain_reduce_to_first(SharedState& all, const WorkerState& own, Ran
     co_return v;
 }
 
-// Many workers are in plain_mean_gradient at a time, so its frame holds little. What these have on
-// the stack would be in it if they were inlined.
-[[gnu::noinline]] Task<> compute_gradient(SharedState& all, WorkerState& own) {
-    return compute(all, own, {Work::Kind::gradient, own.gradients}, gradient_time(all, own));
-}
-
+// Every worker of a job may be in plain_mean_gradients all the time. So it waits in one frame for
+// its device and for a ring that runs ahead, and what these have on the stack is not inlined, since
+// it would be in the frame.
 [[gnu::noinline]] InRound in_next_all_reduce(const SharedState& all, const WorkerState& own,
                                              const Group& group, std::string_view name) {
     return {all.observer(),
@@ -92,10 +92,31 @@ Task<Vector> plain_reduce_to_first(SharedState& all, const WorkerState& own, Ran
             {.name = name, .stream = own.next_round(group), .members = group.members.size()}};
 }
 
-[[gnu::noinline]] Task<> next_all_reduce(const SharedState& all, WorkerState& own,
-                                         const GroupPtr& group, const AllReducePlan& how,
-                                         Bytes size) {
+// The ring that the messages of a member consist of, with nothing before or beside it.
+std::optional<RingOfChunks> ring_alone(const Rank& rank, const AllReducePlan& how, Bytes size) {
+    const Library& library = rank.library();
+    if (library.start_up > Duration::zero() || library.occupies > 0) return std::nullopt;
+    return as_ring(how, rank, size);
+}
+
+[[gnu::noinline]] bool runs_ahead(const SharedState& all, WorkerState& own, const GroupPtr& group,
+                                  const AllReducePlan& how, Bytes size, AheadTicket& ticket) {
     const Rank rank = next_rank(all, own, group);
+    const std::optional<RingOfChunks> ring = ring_alone(rank, how, size);
+    return ring && enter_ring(rank, *ring, ticket);
+}
+
+Task<> ring_of_messages(Rank rank, RingOfChunks ring, AheadTicket& ticket) {
+    co_await ring_by_events(rank, ring, ticket);
+}
+
+// What of an all-reduce has not run ahead.
+[[gnu::noinline]] Task<> by_events(const SharedState& all, WorkerState& own, const GroupPtr& group,
+                                   const AllReducePlan& how, const Vector& x, Stream stream,
+                                   AheadTicket& ticket) {
+    const Bytes size = all.weigh(x);
+    const Rank rank(all.network, group, place_in(all, own, group), stream, all.job.library);
+    if (const auto ring = ring_alone(rank, how, size)) return ring_of_messages(rank, *ring, ticket);
     return behind_start_up(all, own, rank.size(), all_reduce(how, rank, size));
 }
 
@@ -113,18 +134,31 @@ Task<Vector> plain_reduce_to_first(SharedState& all, const WorkerState& own, Ran
     return mean;
 }
 
-Task<Vector> plain_mean_gradient(SharedState& all, WorkerState& own, GroupPtr group, Vector x,
-                                 const AllReducePlan& how) {
-    const std::int64_t k = own.gradients;
-    co_await compute_gradient(all, own);
-    ++own.gradients;
-    const Stream stream = own.next_round(*group);
-    {
-        const InRound part = in_next_all_reduce(all, own, *group, name_of(how, all.weigh(x)));
-        co_await next_all_reduce(all, own, group, how, all.weigh(x));
+Task<> plain_mean_gradients(SharedState& all, WorkerState& own, const GroupPtr& group,
+                            const AllReducePlan& how, std::unique_ptr<StepsByMeans> steps) {
+    while (const Vector* const x = steps->begin()) {
+        const std::int64_t k = own.gradients;
+        const Duration time = gradient_time(all, own);
+        {
+            const Resource::Lease device = co_await own.device.acquire();
+            if (own.checkpoint_due > Duration::zero()) co_await write_due_checkpoint(all, own);
+            DeviceUse use(all, own, {Work::Kind::gradient, k}, time);
+            do co_await use.rest();
+            while (use.goes_on());
+            use.end();
+        }
+        ++own.gradients;
+        const Bytes size = all.weigh(*x);
+        const Stream stream = own.next_round(*group);
+        {
+            const InRound part = in_next_all_reduce(all, own, *group, name_of(how, size));
+            AheadTicket ticket;
+            if (runs_ahead(all, own, group, how, size, ticket)) co_await EndsAhead(ticket);
+            if (!ticket.has_ended()) co_await by_events(all, own, group, how, *x, stream, ticket);
+        }
+        co_await steps->end(x->has_values() ? mean_of_gradients(all, own, *group, *x, stream, k)
+                                            : *x);
     }
-    if (x.has_values()) x = mean_of_gradients(all, own, *group, x, stream, k);
-    co_return x;
 }
 
 Task<Vector> plain_sparse_mean(SharedState& all, WorkerState& own, Rank rank, SparseVector v,
@@ -200,9 +234,10 @@ Task<Vector> PlainCollectives::reduce_to_first(WorkerState& own, const GroupPtr&
                                  std::move(messages), std::move(form));
 }
 
-Task<Vector> PlainCollectives::mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
-                                             const AllReducePlan& how) {
-    return plain_mean_gradient(all_, own, group, std::move(x), how);
+Task<> PlainCollectives::mean_gradients(WorkerState& own, const GroupPtr& group,
+                                        const AllReducePlan& how,
+                                        std::unique_ptr<StepsByMeans> steps) {
+    return plain_mean_gradients(all_, own, group, how, std::move(steps));
 }
 
 Task<Vector> PlainCollectives::sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,

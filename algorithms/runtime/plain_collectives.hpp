@@ -2,6 +2,7 @@
 // whole when one of them dies.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -22,8 +23,8 @@ class PlainCollectives final : public Collectives {
                          CollectiveOfOwn messages, Form form) override;
     Task<Vector> reduce_to_first(WorkerState& own, const GroupPtr& group, std::string_view name,
                                  Vector v, CollectiveOfOwn messages, Form form) override;
-    Task<Vector> mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
-                               const AllReducePlan& how) override;
+    Task<> mean_gradients(WorkerState& own, const GroupPtr& group, const AllReducePlan& how,
+                          std::unique_ptr<StepsByMeans> steps) override;
     Task<Vector> sparse_mean(WorkerState& own, const GroupPtr& group, SparseVector v,
                              SparsePacking packing) override;
     Task<Vector> neighbor_sum(WorkerState& own, const GroupPtr& group, Vector v, Bytes size,

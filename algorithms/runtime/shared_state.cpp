@@ -10,8 +10,8 @@ namespace paceline {
 
 namespace {
 
-std::deque<WorkerState> states_of(int ranks, const Vector& start) {
-    std::deque<WorkerState> states;
+WorkerStates states_of(int ranks, const Vector& start) {
+    WorkerStates states;
     for (int rank = 0; rank < ranks; ++rank) states.emplace_back(rank, start);
     return states;
 }

@@ -10,7 +10,6 @@
 // Algorithms see the parts that a worker hands out.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,7 +64,7 @@ struct SharedState {
     RandomStreams streams;
     LayoutParts layouts{};
     SharedSparseSizes sparse_sizes{};
-    std::deque<WorkerState> states;  // and servers, by rank
+    WorkerStates states;  // and servers, by rank
 
     Groups groups;
     RoundValues values{};

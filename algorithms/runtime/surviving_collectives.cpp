@@ -116,15 +116,18 @@ Task<Vector> surviving_reduce_to_first(SharedState& all, WorkerState& own, Strea
     co_return v;
 }
 
-Task<Vector> surviving_mean_gradient(SharedState& all, WorkerState& own, GroupPtr group, Vector x,
-                                     const AllReducePlan& how) {
-    Vector g = co_await gradient(all, own, std::move(x));
-    const Bytes size = all.weigh(g);
-    co_return co_await surviving_combine(
-        all, own, begin_round(all, own, group), name_of(how, size), std::move(g),
-        behind_start_up(all, own,
-                        [&how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
-        mean_of<Vector>);
+Task<> surviving_mean_gradients(SharedState& all, WorkerState& own, const GroupPtr& group,
+                                const AllReducePlan& how, std::unique_ptr<StepsByMeans> steps) {
+    while (const Vector* const x = steps->begin()) {
+        Vector g = co_await gradient(all, own, *x);
+        const Bytes size = all.weigh(g);
+        Vector mean = co_await surviving_combine(
+            all, own, begin_round(all, own, group), name_of(how, size), std::move(g),
+            behind_start_up(all, own,
+                            [&how, size](const Rank& rank) { return all_reduce(how, rank, size); }),
+            mean_of<Vector>);
+        co_await steps->end(std::move(mean));
+    }
 }
 
 Task<Vector> surviving_sparse_mean(SharedState& all, WorkerState& own, Stream round, SparseVector v,
@@ -286,11 +289,12 @@ Task<Vector> SurvivingCollectives::reduce_to_first(WorkerState& own, const Group
                                      std::move(messages), std::move(form));
 }
 
-Task<Vector> SurvivingCollectives::mean_gradient(WorkerState& own, const GroupPtr& group, Vector x,
-                                                 const AllReducePlan& how) {
+Task<> SurvivingCollectives::mean_gradients(WorkerState& own, const GroupPtr& group,
+                                            const AllReducePlan& how,
+                                            std::unique_ptr<StepsByMeans> steps) {
     if (all_.lives.is_inside_an_island(*group))
-        return inside_.mean_gradient(own, group, std::move(x), how);
-    return surviving_mean_gradient(all_, own, group, std::move(x), how);
+        return inside_.mean_gradients(own, group, how, std::move(steps));
+    return surviving_mean_gradients(all_, own, group, how, std::move(steps));
 }
 
 Task<Vector> SurvivingCollectives::sparse_mean(WorkerState& own, const GroupPtr& group,

@@ -40,6 +40,21 @@ bool names_each_once(const std::vector<int>& ranks) {
     return std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
+// One step, whose point becomes the mean.
+class StepAt final : public StepsByMeans {
+  public:
+    explicit StepAt(Vector& x) : x_(x) {}
+    const Vector* begin() override { return std::exchange(ended_, true) ? nullptr : &x_; }
+    Task<> end(Vector mean) override {
+        x_ = std::move(mean);
+        co_return;
+    }
+
+  private:
+    Vector& x_;
+    bool ended_ = false;
+};
+
 constexpr int channels_of_inner_methods = 1 << 20;
 
 std::unique_ptr<const IslandAddress> address_of(const Island* island, int devices) {
@@ -202,7 +217,12 @@ Task<> Worker::gradient(Vector x, std::function<void(Vector g)> use) {
 }
 
 Task<Vector> Worker::mean_gradient(Vector x, const AllReducePlan& how) {
-    return shared_.collectives->mean_gradient(own_, everybody(), std::move(x), how);
+    co_await mean_gradients(how, std::make_unique<StepAt>(x));
+    co_return x;
+}
+
+Task<> Worker::mean_gradients(const AllReducePlan& how, std::unique_ptr<StepsByMeans> steps) {
+    return shared_.collectives->mean_gradients(own_, everybody(), how, std::move(steps));
 }
 
 Backward Worker::backward(Vector x) {

@@ -156,6 +156,9 @@ class Worker {
     /// takes the same time, but forms the mean gradient over all batches at once. Requires that
     /// `how` outlives the task.
     Task<Vector> mean_gradient(Vector x, const AllReducePlan& how);
+    /// Takes all of these steps with one. Thousands of workers that wait in here need little
+    /// memory. Requires that `how` lives as long as the steps.
+    Task<> mean_gradients(const AllReducePlan& how, std::unique_ptr<StepsByMeans> steps);
     /// Begins the computation of the gradient at x as passed, which becomes complete bucket by
     /// bucket (backward.hpp). Await the last bucket before the next gradient.
     [[nodiscard]] Backward backward(Vector x);

@@ -129,4 +129,22 @@ class AheadTicket {
     AheadMember member_;
 };
 
+/// Waits until the member has ended, or its collective was handed over to the network.
+class [[nodiscard]] EndsAhead {
+  public:
+    explicit EndsAhead(AheadTicket& ticket) : join_(ticket.join()) {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return join_.complete(); }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> handle) {
+        Coroutine& member = handle.promise();
+        member.waits_for({"the members of a collective", -1});
+        join_.wake(member);
+    }
+    static void await_resume() noexcept {}
+
+  private:
+    Join& join_;
+};
+
 }  // namespace paceline

@@ -3,14 +3,17 @@
 #include <utility>
 
 #include "sim/collectives/chunks.hpp"
-#include "sim/collectives/in_rounds.hpp"
 
 namespace paceline {
 
+// n-1 rounds of reduce-scatter, then n-1 of all-gather
+RingOfChunks ring_of_all_reduce(int n, Bytes size) {
+    return {.steps = 2 * (n - 1), .first = 0, .size = size};
+}
+
 Task<> ring_all_reduce(Rank self, Bytes size) {
-    const int n = self.size();
-    // n-1 rounds of reduce-scatter, then n-1 of all-gather
-    return in_ring(std::move(self), {.steps = 2 * (n - 1), .first = 0, .size = size});
+    const RingOfChunks ring = ring_of_all_reduce(self.size(), size);
+    return in_ring(std::move(self), ring);
 }
 
 namespace {

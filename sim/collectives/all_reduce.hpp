@@ -17,11 +17,15 @@
 // Comput. Appl. 19, 2005. Other methods, and the choice between all: all_reduce_plan.hpp.
 #pragma once
 
+#include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/rank.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
 
 namespace paceline {
+
+/// Returns what ring_all_reduce consists of.
+[[nodiscard]] RingOfChunks ring_of_all_reduce(int n, Bytes size);
 
 Task<> ring_all_reduce(Rank self, Bytes size);
 Task<> recursive_doubling_all_reduce(Rank self, Bytes size);

@@ -1,6 +1,5 @@
 #include "sim/collectives/in_rounds.hpp"
 
-#include <coroutine>
 #include <utility>
 #include <vector>
 
@@ -17,24 +16,6 @@ bool enter_ahead(const Rank& self, const MessageRounds& rounds, AheadTicket& tic
     if (self.goes_by_events() || (rounds.slots > 0 && !rounds.passes_chunks())) return false;
     return ticket.enter(self.network(), self.stream(), self.place(), self.hosts(), rounds);
 }
-
-// Waits until the member has ended, or its collective was handed over to the network.
-class [[nodiscard]] EndsAhead {
-  public:
-    explicit EndsAhead(AheadTicket& ticket) : join_(ticket.join()) {}
-
-    [[nodiscard]] bool await_ready() const noexcept { return join_.complete(); }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> handle) {
-        Coroutine& member = handle.promise();
-        member.waits_for({"the members of a collective", -1});
-        join_.wake(member);
-    }
-    static void await_resume() noexcept {}
-
-  private:
-    Join& join_;
-};
 
 // What the member would wait for by events.
 WaitReason reason_of(const Rank& self, const MessageRounds& rounds, const OpenLane& lane) {
@@ -79,7 +60,7 @@ Task<> without_slots(const Rank& self, MessageRounds rounds, AheadTicket& ticket
     co_await when_all(std::move(all));
 }
 
-// Not inlined, like the next one but one: what they have on the stack would become part of their
+// Not inlined, like the two for rings: what they have on the stack would become part of their
 // callers' frames, and those of members that run ahead are small.
 [[gnu::noinline]] Task<> by_events(const Rank& self, MessageRounds&& rounds, AheadTicket& ticket) {
     return rounds.slots > 0 ? slots_by_events(self, std::move(rounds), ticket)
@@ -93,11 +74,6 @@ MessageRounds rounds_of(const Rank& self, const RingOfChunks& ring) {
     return rounds;
 }
 
-[[gnu::noinline]] Task<> by_events(const Rank& self, const RingOfChunks& ring,
-                                   AheadTicket& ticket) {
-    return by_events(self, rounds_of(self, ring), ticket);
-}
-
 }  // namespace
 
 Task<> in_rounds(Rank self, MessageRounds rounds) {
@@ -109,8 +85,17 @@ Task<> in_rounds(Rank self, MessageRounds rounds) {
 
 Task<> in_ring(Rank self, RingOfChunks ring) {
     AheadTicket ticket;
-    if (enter_ahead(self, rounds_of(self, ring), ticket)) co_await EndsAhead(ticket);
-    if (!ticket.has_ended()) co_await by_events(self, ring, ticket);
+    if (enter_ring(self, ring, ticket)) co_await EndsAhead(ticket);
+    if (!ticket.has_ended()) co_await ring_by_events(self, ring, ticket);
+}
+
+[[gnu::noinline]] bool enter_ring(const Rank& self, const RingOfChunks& ring, AheadTicket& ticket) {
+    return enter_ahead(self, rounds_of(self, ring), ticket);
+}
+
+[[gnu::noinline]] Task<> ring_by_events(const Rank& self, const RingOfChunks& ring,
+                                        AheadTicket& ticket) {
+    return by_events(self, rounds_of(self, ring), ticket);
 }
 
 }  // namespace paceline

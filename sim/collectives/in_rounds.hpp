@@ -24,4 +24,17 @@ struct RingOfChunks {
 /// The same for a ring of chunks, whose rounds a member makes when it needs them.
 Task<> in_ring(Rank self, RingOfChunks ring);
 
+// What in_ring consists of, for a caller whose own frame waits, so that a member that runs ahead
+// needs no other:
+//
+//   AheadTicket ticket;
+//   if (enter_ring(self, ring, ticket)) co_await EndsAhead(ticket);
+//   if (!ticket.has_ended()) co_await ring_by_events(self, ring, ticket);
+
+/// The member enters. Returns whether it runs ahead.
+bool enter_ring(const Rank& self, const RingOfChunks& ring, AheadTicket& ticket);
+/// What is left of the ring, message by message. Requires that `self` and `ticket` outlive the
+/// task.
+Task<> ring_by_events(const Rank& self, const RingOfChunks& ring, AheadTicket& ticket);
+
 }  // namespace paceline

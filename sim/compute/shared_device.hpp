@@ -55,6 +55,7 @@ class WorkOnDevice {
           before_(collectives.until(begin)),
           alone_(alone) {}
 
+    [[nodiscard]] Duration alone() const { return alone_; }
     /// Returns how long the work goes on from `now`, at least.
     [[nodiscard]] Duration left(Time now) const {
         return sum(alone_, held_until(now)) - (now - begin_);

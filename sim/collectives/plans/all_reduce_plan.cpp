@@ -159,6 +159,15 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
 
 }  // namespace
 
+std::optional<RingOfChunks> as_ring(const AllReducePlan& plan, const Rank& self, Bytes size) {
+    const Library& library = self.library();
+    if (library.sums || library.staging || plan.method == AllReduce::nccl || plan.cards > 1)
+        return std::nullopt;
+    const PlanOfSize chosen = plan_for(plan, self.size(), size);
+    if (chosen.plan.method != AllReduce::ring) return std::nullopt;
+    return ring_of_all_reduce(self.size(), chosen.size);
+}
+
 Task<> all_reduce(const AllReducePlan& plan, const Rank& self, Bytes size) {
     const PlanOfSize chosen = plan_for(plan, self.size(), size);
     const auto& sums = self.library().sums;

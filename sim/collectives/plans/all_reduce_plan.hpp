@@ -41,6 +41,7 @@
 #include <optional>
 #include <string_view>
 
+#include "sim/collectives/in_rounds.hpp"
 #include "sim/collectives/in_switches.hpp"
 #include "sim/collectives/pipelined.hpp"
 #include "sim/collectives/plans/hierarchical.hpp"
@@ -106,6 +107,11 @@ std::string_view name_of(const AllReducePlan& plan, Bytes size);
 
 /// Returns the time in which each of n members adds up its part. Requires sums in series.
 [[nodiscard]] Duration time_of_sums(const AllReducePlan& plan, int n, Bytes size, Bandwidth rate);
+
+/// Returns the ring that this all-reduce consists of; none if it has other messages, or if a
+/// start-up, sums or copies belong to it.
+[[nodiscard]] std::optional<RingOfChunks> as_ring(const AllReducePlan& plan, const Rank& self,
+                                                  Bytes size);
 
 Task<> all_reduce(const AllReducePlan& plan, const Rank& self, Bytes size);
 
