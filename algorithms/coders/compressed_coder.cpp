@@ -127,10 +127,7 @@ class CompressedCoder final : public Coder {
 
     Task<> encode(CoderInput input) override;
     Task<Vector> travel() override;
-    Task<> decode() override {
-        const Duration time = decoding_time(decoded_messages());
-        if (time > Duration::zero()) co_await self_.compute(time);
-    }
+    Task<> decode() override { return take(decoding_time(decoded_messages())); }
     [[nodiscard]] bool has_one_round() const override { return !shares_scalers(); }
     [[nodiscard]] Vector take_message() override {
         return std::exchange(decoded_, Vector(place_.layout));
@@ -195,6 +192,12 @@ class CompressedCoder final : public Coder {
         return compressor_.majority ? majority_vote(round) : mean_of(round);
     }
 
+    // Of nothing to do, the frame is small.
+    [[nodiscard]] Task<> take(Duration time) const {
+        return time > Duration::zero() ? self_.compute(time) : nothing();
+    }
+    static Task<> nothing() { co_return; }
+    Task<> encode(CoderInput input, Duration time);
     Task<> share_scalers();
     Task<Vector> travel_behind_scalers();
     Task<Vector> carry();
@@ -221,15 +224,21 @@ class CompressedCoder final : public Coder {
 
 Task<> CompressedCoder::encode(CoderInput input) {
     number_ = input.number;
-    if (!encodes_up()) {
-        const Duration time = coding_time(coding_, input.passes, place_.charged->entries());
-        if (time > Duration::zero()) co_await self_.compute(time);
-        decoded_ = input.make();
-        co_return;
-    }
     const Duration time =
-        encoding_time(compressor_, coding_, *place_.charged, own_passes() + input.passes);
-    if (compressor_.lossless && !feedback_ && time == Duration::zero()) {
+        encodes_up()
+            ? encoding_time(compressor_, coding_, *place_.charged, own_passes() + input.passes)
+            : coding_time(coding_, input.passes, place_.charged->entries());
+    const bool stays_as_it_is = !encodes_up() || (compressor_.lossless && !feedback_);
+    if (stays_as_it_is && time == Duration::zero()) {
+        decoded_ = input.make();
+        return nothing();
+    }
+    return encode(std::move(input), time);
+}
+
+Task<> CompressedCoder::encode(CoderInput input, Duration time) {
+    if (!encodes_up()) {
+        co_await self_.compute(time);
         decoded_ = input.make();
         co_return;
     }
@@ -340,10 +349,10 @@ Task<Vector> CompressedCoder::carry() {
     switch (aggregation_.kind) {
         case Aggregation::all_reduce: {
             const Bytes size = weigh_sum(members_);
-            const AllReducePlan how = aggregation_.all_reduce;
+            const AllReducePlan& how = aggregation_.all_reduce;
             return self_.combine(
                 std::move(decoded_),
-                [how, size](const Rank& rank) { return all_reduce(how, rank, size); }, form,
+                [&how, size](const Rank& rank) { return all_reduce(how, rank, size); }, form,
                 place_.group, name_of(how, size));
         }
         case Aggregation::two_phase: {

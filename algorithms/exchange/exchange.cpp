@@ -143,8 +143,10 @@ Task<> VectorExchange::carry(Pass& pass, int stream) {
         if (options_->schedule.begin == Begin::in_phases &&
             pass.arrived.size() < parts_->pieces.size())
             continue;
-        for (auto& [piece, its_mean] : std::exchange(pass.arrived, {}))
-            pass.decodings.push_back(self_.start(decode(pass, piece, std::move(its_mean))));
+        for (auto& [piece, its_mean] : std::exchange(pass.arrived, {})) {
+            Pending<> decoding = self_.start(decode(pass, piece, std::move(its_mean)));
+            if (!decoding.finished()) pass.decodings.push_back(std::move(decoding));
+        }
     }
 }
 

@@ -127,8 +127,9 @@ Case random_case(std::mt19937& random) {
     if (draw(0, 3) == 0) library.protocol = Protocol::eager;
     if (draw(0, 1) == 0) drawn.job.update = Duration{draw(1, 500'000'000)};
     if (draw(0, 1) == 0)
-        drawn.job.compute_time = [](int rank, std::int64_t k, Time, Duration nominal) {
-            return nominal + nominal * ((7 * rank + 5 * k) % 11) / 10;
+        drawn.job.compute_time = [](int rank, std::int64_t k, Time asked, Duration nominal) {
+            return nominal + nominal * ((7 * rank + 5 * k) % 11) / 10 +
+                   asked.time_since_epoch() % 1us;
         };
     if (drawn.nodes < 2) return drawn;
     for (int i = draw(0, 6); i > 0; --i) {
