@@ -127,7 +127,10 @@ class CompressedCoder final : public Coder {
 
     Task<> encode(CoderInput input) override;
     Task<Vector> travel() override;
-    Task<> decode() override { return take(decoding_time(decoded_messages())); }
+    Task<> decode() override {
+        const Duration time = decoding_time(decoded_messages());
+        return time > Duration::zero() ? code(time) : nothing();
+    }
     [[nodiscard]] bool has_one_round() const override { return !shares_scalers(); }
     [[nodiscard]] Vector take_message() override {
         return std::exchange(decoded_, Vector(place_.layout));
@@ -192,11 +195,9 @@ class CompressedCoder final : public Coder {
         return compressor_.majority ? majority_vote(round) : mean_of(round);
     }
 
-    // Of nothing to do, the frame is small.
-    [[nodiscard]] Task<> take(Duration time) const {
-        return time > Duration::zero() ? self_.compute(time) : nothing();
-    }
+    // Where there is nothing to do, the frame is small.
     static Task<> nothing() { co_return; }
+    Task<> code(Duration time) { co_await self_.compute(time); }
     Task<> encode(CoderInput input, Duration time);
     Task<> share_scalers();
     Task<Vector> travel_behind_scalers();

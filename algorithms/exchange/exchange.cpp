@@ -122,7 +122,6 @@ Task<> VectorExchange::encode(std::size_t i, Vector part) {
 std::unique_ptr<VectorExchange::Pass> VectorExchange::begin_pass(const Vector& like) {
     auto pass = std::make_unique<Pass>(
         Pass{self_.step(), Vector::zero_like(like), 0, std::vector<Signal>(parts_->pieces.size())});
-    pass->decodings.reserve(parts_->pieces.size());
     for (int s = 0; s < options_->schedule.streams; ++s)
         pass->queues.push_back(std::make_unique<PieceQueue>(self_, options_->schedule.order, s));
     for (int s = 0; s < options_->schedule.streams; ++s)
@@ -139,15 +138,20 @@ Task<> VectorExchange::carry(Pass& pass, int stream) {
         PieceQueue& queue = *pass.queues[static_cast<std::size_t>(stream)];
         const std::size_t i = queue.is_in_order() ? co_await queue.next() : co_await queue.take();
         Vector mean = co_await parts_->coders[i]->travel();
-        pass.arrived.emplace_back(i, std::move(mean));
-        if (options_->schedule.begin == Begin::in_phases &&
-            pass.arrived.size() < parts_->pieces.size())
+        if (options_->schedule.begin != Begin::in_phases) {
+            begin_decoding(pass, i, std::move(mean));
             continue;
-        for (auto& [piece, its_mean] : std::exchange(pass.arrived, {})) {
-            Pending<> decoding = self_.start(decode(pass, piece, std::move(its_mean)));
-            if (!decoding.finished()) pass.decodings.push_back(std::move(decoding));
         }
+        pass.arrived.emplace_back(i, std::move(mean));
+        if (pass.arrived.size() < parts_->pieces.size()) continue;
+        for (auto& [piece, its_mean] : pass.arrived)
+            begin_decoding(pass, piece, std::move(its_mean));
     }
+}
+
+void VectorExchange::begin_decoding(Pass& pass, std::size_t i, Vector mean) {
+    Pending<> decoding = self_.start(decode(pass, i, std::move(mean)));
+    if (!decoding.finished()) pass.decodings.push_back(std::move(decoding));
 }
 
 Task<> VectorExchange::decode(Pass& pass, std::size_t i, Vector mean) {

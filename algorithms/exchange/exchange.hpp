@@ -116,6 +116,7 @@ class VectorExchange {
     Task<> encode(std::size_t i, Vector part);
     Task<> exchange_beside(Pass& pass, Backward& backward);
     Task<> carry(Pass& pass, int stream);
+    void begin_decoding(Pass& pass, std::size_t i, Vector mean);
     Task<> decode(Pass& pass, std::size_t i, Vector mean);
     Task<> arrived(std::size_t bucket, Update update);
     std::unique_ptr<Pass> begin_pass(const Vector& like);
