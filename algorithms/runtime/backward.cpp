@@ -45,6 +45,13 @@ std::vector<Duration> ends_of_forward(const StepTiming& timing) {
     return ends;
 }
 
+// One pass of one bucket.
+struct Computation {
+    std::size_t gradient;  // of those of a step
+    std::size_t bucket;
+    bool is_forward;
+};
+
 }  // namespace
 
 // What the pass has computed and what is left of it.
@@ -81,13 +88,39 @@ struct Backward::Pass {
     [[nodiscard]] std::size_t buckets() const { return all.job.timing.buckets.size(); }
     [[nodiscard]] std::size_t micro_batches() const { return complete.size() / buckets(); }
 
+    // In the order of backward.hpp. Each gradient has forward passes of all buckets, or of none.
+    [[nodiscard]] std::size_t forward_passes() const {
+        return forward_ends.size() / micro_batches();
+    }
+    [[nodiscard]] std::size_t computations() const {
+        return forward_ends.size() + backward_ends.size();
+    }
+    [[nodiscard]] Computation computation(std::size_t j) const {
+        const std::size_t forward = forward_passes();
+        const std::size_t m = j / (forward + buckets());
+        const std::size_t k = j % (forward + buckets());
+        if (k >= forward) return {m, k - forward, false};
+        return {m, forward - 1 - k, true};
+    }
+    [[nodiscard]] Duration end_of(const Computation& what) const {
+        return (what.is_forward ? forward_ends : backward_ends)[place_of(what)];
+    }
+    [[nodiscard]] std::size_t place_of(const Computation& what) const {
+        return what.gradient * buckets() + what.bucket;
+    }
+    [[nodiscard]] bool is_of_last(const Computation& what) const {
+        return !what.is_forward && what.gradient + 1 == micro_batches();
+    }
+
     /// Returns the time of the part of the pass that ends at `end`, and goes there.
     Duration go_to(Duration end) {
         const Duration from = std::exchange(reached, std::max(reached, end));
         return reached - from;
     }
 
+    /// The gradient is that at the model of now.
     void submit_arithmetic() {
+        if (read_later != nullptr) x = *read_later;
         if (!x.has_values()) return;
         piece.emplace(all.local_work,
                       [this] { whole = evaluate_gradient(all, own.rank, x, number); });
@@ -111,26 +144,6 @@ struct Backward::Pass {
     std::optional<Computing> computing;     // while the device goes on with this pass
 };
 
-// Parts that follow one another without a break are reported as one computation.
-Task<> Backward::occupy(Pass& pass, Duration time, std::optional<std::size_t> bucket) {
-    if (pass.own.device.free() == 0) pass.computing.reset();
-    const Resource::Lease device = co_await pass.own.device.acquire();
-    if (pass.own.checkpoint_due > Duration::zero()) {
-        pass.computing.reset();
-        co_await write_due_checkpoint(pass.all, pass.own);
-    }
-    if (!pass.computing)
-        pass.computing.emplace(pass.all.observer(), pass.all.host(pass.own.rank),
-                               Work{Work::Kind::gradient, pass.number});
-    const Simulation& clock = pass.all.simulation();
-    const Time begin = clock.now();
-    const WorkOnDevice work = work_on_device(pass.all, pass.own, time);
-    while (work.left(clock.now()) > Duration::zero())
-        co_await pass.all.simulation().sleep(work.left(clock.now()));
-    pass.held += work.held_until(clock.now());
-    if (bucket) pass.computing->report_bucket(*bucket, begin, clock.now());
-}
-
 Task<> Backward::wait_for(Pass& pass, Task<> arrival) {
     Simulation& simulation = pass.all.simulation();
     Pending<> arriving = simulation.start(simulation.running_process(), std::move(arrival));
@@ -138,11 +151,11 @@ Task<> Backward::wait_for(Pass& pass, Task<> arrival) {
     co_await std::move(arriving);
 }
 
-Task<> Backward::go_forward(Pass& pass) {
-    for (std::size_t b = pass.forward_ends.size(); b-- > 0;) {
-        co_await wait_for(pass, pass.arrived(b));
-        co_await occupy(pass, pass.go_to(pass.forward_ends[b]), {});
-    }
+WorkOnDevice Backward::begin_segment(Pass& pass, Duration time) {
+    if (!pass.computing)
+        pass.computing.emplace(pass.all.observer(), pass.all.host(pass.own.rank),
+                               Work{Work::Kind::gradient, pass.number});
+    return work_on_device(pass.all, pass.own, time);
 }
 
 // What follows the segment of bucket i of a step's last gradient.
@@ -155,41 +168,45 @@ void Backward::end_bucket(Pass& pass, std::size_t i) {
     pass.computing.reset();
 }
 
+// Computations that follow one another without a break are reported as one.
 Task<> Backward::run(std::shared_ptr<Pass> pass) {
-    if (pass->arrived) {
-        co_await go_forward(*pass);
-        pass->x = *pass->read_later;
-    }
-    pass->submit_arithmetic();
-    for (std::size_t i = 0; i < pass->buckets(); ++i) {
-        co_await occupy(*pass, pass->go_to(pass->backward_ends[i]), i);
-        end_bucket(*pass, i);
-        pass->complete[i].fire();
-        co_await pass->all.simulation().sleep(Duration::zero());  // what it wakes asks first
-    }
-}
-
-Task<> Backward::run_micro_batches(std::shared_ptr<Pass> pass) {
-    const std::size_t n = pass->buckets();
-    const std::size_t last = pass->micro_batches() - 1;
-    std::size_t j = 0;
-    for (std::size_t m = 0; m <= last; ++m) {
-        for (std::size_t b = n; b-- > 0; ++j) {
+    WorkerState& own = pass->own;
+    Simulation& simulation = pass->all.simulation();
+    if (pass->forward_passes() == 0) pass->submit_arithmetic();
+    for (std::size_t j = 0; j < pass->computations(); ++j) {
+        const Computation what = pass->computation(j);
+        if (pass->reach)
             co_await wait_for(*pass, pass->reach(j));
-            co_await occupy(*pass, pass->go_to(pass->forward_ends[m * n + b]), {});
+        else if (what.is_forward)
+            co_await wait_for(*pass, pass->arrived(what.bucket));
+        const Duration time = pass->go_to(pass->end_of(what));
+        const bool queues = own.device.free() == 0;
+        if (queues) pass->computing.reset();
+        bool waits = queues || time > Duration::zero();
+        {
+            const Resource::Lease device = co_await own.device.acquire();
+            if (own.checkpoint_due > Duration::zero()) {
+                waits = true;
+                pass->computing.reset();
+                co_await write_due_checkpoint(pass->all, own);
+            }
+            const Time begin = simulation.now();
+            const WorkOnDevice work = begin_segment(*pass, time);
+            for (Duration left = time; left > Duration::zero(); left = work.left(simulation.now()))
+                co_await simulation.sleep(left);
+            pass->held += work.held_until(simulation.now());
+            if (pass->is_of_last(what))
+                pass->computing->report_bucket(what.bucket, begin, simulation.now());
         }
-        if (m == 0) {
-            pass->x = *pass->read_later;
-            pass->submit_arithmetic();
+        if (waits)
+            co_await simulation.sleep(Duration::zero());  // the next on the device goes first
+        if (what.is_forward) {
+            if (j + 1 == pass->forward_passes()) pass->submit_arithmetic();
+            continue;
         }
-        for (std::size_t i = 0; i < n; ++i, ++j) {
-            co_await wait_for(*pass, pass->reach(j));
-            const std::optional<std::size_t> reported = m == last ? std::optional(i) : std::nullopt;
-            co_await occupy(*pass, pass->go_to(pass->backward_ends[m * n + i]), reported);
-            if (m == last) end_bucket(*pass, i);
-            pass->complete[m * n + i].fire();
-            co_await pass->all.simulation().sleep(Duration::zero());  // what it wakes asks first
-        }
+        if (pass->is_of_last(what)) end_bucket(*pass, what.bucket);
+        pass->complete[pass->place_of(what)].fire();
+        co_await simulation.sleep(Duration::zero());  // what it wakes asks first
     }
 }
 
@@ -217,7 +234,7 @@ Backward Backward::by_micro_batch(SharedState& shared, WorkerState& own, const V
                                   Reach reach) {
     const auto pass =
         std::make_shared<Pass>(shared, own, Vector(x.layout()), &x, nullptr, std::move(reach));
-    return {shared, pass, run_micro_batches(pass)};
+    return {shared, pass, run(pass)};
 }
 
 std::int64_t Backward::offset(std::size_t i) const {

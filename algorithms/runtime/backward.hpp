@@ -39,11 +39,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "algorithms/timing/step_timing.hpp"
 #include "models/tensors/vector.hpp"
+#include "sim/compute/shared_device.hpp"
 #include "sim/engine/signal.hpp"
 #include "sim/engine/task.hpp"
 #include "sim/engine/units.hpp"
@@ -95,11 +95,9 @@ class Backward {
     Backward(SharedState& shared, std::shared_ptr<Pass> pass, Task<> running);
 
     static Task<> run(std::shared_ptr<Pass> pass);
-    static Task<> run_micro_batches(std::shared_ptr<Pass> pass);
-    static Task<> go_forward(Pass& pass);
     static void end_bucket(Pass& pass, std::size_t i);
     static Task<> wait_for(Pass& pass, Task<> arrival);
-    static Task<> occupy(Pass& pass, Duration time, std::optional<std::size_t> bucket);
+    static WorkOnDevice begin_segment(Pass& pass, Duration time);
 
     SharedState* shared_;
     const std::vector<Bucket>* buckets_;
