@@ -106,14 +106,13 @@ Vector largest_of(const Round<Vector>& round) {
 
 class CompressedCoder final : public Coder {
   public:
-    CompressedCoder(Worker& self, const Codec& codec, const AggregationPlan& aggregation,
-                    CoderPlace place)
+    CompressedCoder(Worker& self, const Codec& codec, AggregationPlan aggregation, CoderPlace place)
         : self_(self),
           compressor_(std::get<Compressor>(codec.coder)),
           coding_(codec.coding),
           feedback_(codec.error_feedback),
           decay_(codec.error_decay),
-          aggregation_(aggregation),
+          aggregation_(std::move(aggregation)),
           place_(std::move(place)),
           encoded_(self.layouts().without_left_out(place_.layout)),
           charged_(self.layouts().without_left_out(place_.charged)),

@@ -41,8 +41,7 @@ CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& pie
     const int stream = stream_of(options.schedule, piece);
     CoderPlace place{piece.layout, piece.charged, everybody_on(self, stream), tag_of(name, piece)};
     if (options.aggregation.machines != ByMachine::flat)
-        return make_coder_by_machine(self, options.codec, options.aggregation, std::move(place),
-                                     stream);
+        return make_coder_by_machine(self, options.codec, options.aggregation, place, stream);
     if (self.island() != nullptr)
         return make_island_coder(self, options.codec, options.aggregation, place, stream);
     if (make) return make(std::move(place));
