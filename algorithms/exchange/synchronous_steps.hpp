@@ -4,6 +4,9 @@
 //   for each step k:   G  <-  aggregate of the workers' gradients at x     (exchange.hpp)
 //                      update(k, gamma_k, G), once; then the optimizer's time
 //
+// Where the mean gradient is formed at once, a worker waits in the frame of this loop alone
+// (Worker::mean_gradients), so that thousands of workers need little memory.
+//
 // Into forward (piece_schedule.hpp) the update of step k takes place during the forward pass of
 // step k+1, piece by piece on the clock and at once in values.
 //
