@@ -50,10 +50,10 @@ CoderPtr coder_of(Worker& self, const ExchangeOptions& options, const Piece& pie
 
 }  // namespace
 
-bool averages_at_once(const ExchangeOptions& options, const Preparation& prepare) {
+bool averages_at_once(const ExchangeOptions& options) {
     const auto* const compressor = std::get_if<Compressor>(&options.codec.coder);
     return compressor != nullptr && compressor->lossless && !options.codec.error_feedback &&
-           !prepare.make && options.schedule.whole && !options.schedule.partition &&
+           options.schedule.whole && !options.schedule.partition &&
            options.schedule.begin == Begin::after_backward &&
            options.aggregation.kind == Aggregation::all_reduce &&
            options.aggregation.machines == ByMachine::flat;
@@ -105,8 +105,8 @@ void VectorExchange::make_coders(const MakeCoder& make) {
 VectorExchange::~VectorExchange() = default;
 
 bool VectorExchange::averages_at_once() const {
-    static const Preparation none;
-    return paceline::averages_at_once(*options_, parts_ == nullptr ? none : parts_->prepare);
+    const bool prepares = parts_ != nullptr && parts_->prepare.make;
+    return !prepares && paceline::averages_at_once(*options_);
 }
 
 Task<> VectorExchange::encode(std::size_t i, Vector part) {

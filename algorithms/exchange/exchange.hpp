@@ -60,9 +60,9 @@ struct Preparation {
 /// Makes the coder of the next piece, for an algorithm that holds what its codec remembers.
 using MakeCoder = std::function<CoderPtr(CoderPlace place)>;
 
-/// Returns whether such an exchange forms the mean gradient of equal replicas at once, from all
-/// batches (Worker::mean_gradient).
-[[nodiscard]] bool averages_at_once(const ExchangeOptions& options, const Preparation& prepare);
+/// Returns whether such an exchange, without a preparation, forms the mean gradient of equal
+/// replicas at once, from all batches (Worker::mean_gradient).
+[[nodiscard]] bool averages_at_once(const ExchangeOptions& options);
 
 class VectorExchange {
   public:

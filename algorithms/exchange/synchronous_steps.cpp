@@ -99,7 +99,7 @@ Task<> steps_of(Worker& self, std::int64_t steps, StagePtr warm_up, StagePtr mai
 
 Task<> synchronous_steps(Worker& self, SharedValue<ExchangeOptions> options,
                          ReplicatedUpdate update, Preparation prepare) {
-    if (averages_at_once(*options, prepare)) {
+    if (!prepare.make && averages_at_once(*options)) {
         const AllReducePlan& how = options->aggregation.all_reduce;
         return self.mean_gradients(
             how, std::make_unique<AtOnce>(self, std::move(options), std::move(update)));

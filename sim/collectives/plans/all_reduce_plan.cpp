@@ -161,8 +161,8 @@ Task<> messages_of(AllReducePlan plan, Rank self, Bytes size) {
 
 std::optional<RingOfChunks> as_ring(const AllReducePlan& plan, const Rank& self, Bytes size) {
     const Library& library = self.library();
-    if (library.sums || library.staging || plan.method == AllReduce::nccl || plan.cards > 1)
-        return std::nullopt;
+    const bool may_be_ring = plan.method == AllReduce::ring || plan.method == AllReduce::open_mpi;
+    if (!may_be_ring || plan.cards > 1 || library.sums || library.staging) return std::nullopt;
     const PlanOfSize chosen = plan_for(plan, self.size(), size);
     if (chosen.plan.method != AllReduce::ring) return std::nullopt;
     return ring_of_all_reduce(self.size(), chosen.size);
