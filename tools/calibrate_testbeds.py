@@ -129,7 +129,7 @@ def page(found):
 def main():
     program = str(Path(sys.argv[1]).resolve())
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else None
-    studies = json.loads((validate.FOLDER / "published.json").read_text(encoding="utf-8"))
+    studies = validate.published()
     found = []
     for study in studies:
         points = sum(len(series) for series in points_of(study))

@@ -89,7 +89,7 @@ JSON_FOLDERS = ["app", "explorer", "python", "tests", "bench"]
 ENGINE_ALLOWED = re.compile(r"[a-z_0-9]+$|fmt/|boost/random(/|\.hpp$)|boost/circular_buffer\.hpp$|boost/smart_ptr/intrusive_|sim/engine/")
 ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, Boost.CircularBuffer, intrusive pointers of Boost.SmartPtr, sim/engine"
 
-# Rooms that programs without threads and files are built of (the preset embedded), the headers that they may not include,
+# Rooms that programs without threads and files are built of (PACELINE_EMBEDDED), the headers that they may not include,
 # and the files that use threads where there are threads.
 EMBEDDED = ["sim", "topologies", "models", "algorithms", "analysis", "app/json", "app/scenario", "app/run", "explorer"]
 THREADS_AND_FILES = re.compile(r"(filesystem|fstream|mutex|shared_mutex|thread|stop_token|condition_variable|future|semaphore|"

@@ -8,12 +8,11 @@ their quantiles, writes analysis/trust/misses.hpp, and writes docs/trust.md, whe
 others say.
 
     tools/trust.py PACELINE            run and write; build again afterwards
-    tools/trust.py PACELINE --check    exit 1 if a file would change, or an aim is missed
+    tools/trust.py PACELINE --check    exit 1 if a file or docs/validation.md would change, or an aim is missed
 """
 
 import csv
 import itertools
-import json
 import math
 import operator
 import statistics
@@ -40,15 +39,7 @@ SIGNS = {"speedup": -1, "samples_per_s": -1, "step_time_s": 1}  # of the logarit
 
 def results_of(program, study, changes, folder):
     """Runs a study for its intervals."""
-    file = validate.FOLDER / f"{study['study']}.json"
-    scenario = validate.changed(json.loads(file.read_text(encoding="utf-8")), changes)
-    scenario.setdefault("measure", {})["interval"] = True
-    beside = validate.FOLDER / f".{study['study']}-trust.json"  # beside the files that it names
-    beside.write_text(json.dumps(scenario), encoding="utf-8")
-    try:
-        return validate.run(program, beside, folder)
-    finally:
-        beside.unlink()
+    return validate.run_changed(program, study, [*changes, ["measure", "interval", True]], folder)
 
 
 def rows_of(study, results, with_unstated):
@@ -387,16 +378,18 @@ def main():
     if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--check"]):
         sys.exit(__doc__)
     program = str(Path(sys.argv[1]).resolve())
-    studies = json.loads((validate.FOLDER / "published.json").read_text(encoding="utf-8"))
-    tables = {"stated": [], "fitted": []}
+    tables, ran = {"stated": [], "fitted": []}, []
     with tempfile.TemporaryDirectory() as folder:
-        for study in studies:
+        for study in validate.published():
             out, without = Path(folder) / study["study"], study.get("without_its_fit")
             results = results_of(program, study, [], out)
+            ran.append((study, results))
             tables["fitted"] += rows_of(study, results, False)
             if without:
                 results = results_of(program, study, without, f"{out}-without")
             tables["stated"] += rows_of(study, results, True)
+        if sys.argv[2:] == ["--check"]:
+            validate.check(ran, program, folder)
     sides = {name: judged(rows) for name, rows in tables.items()}
     written = {HEADER: header(sides), PAGE: page(tables)}
     missed = list(aims_missed(tables["stated"]))

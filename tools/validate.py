@@ -8,8 +8,9 @@ series that is off by more than 20 % in the median states an experiment, which i
 of the scenario that stands for the reason does to its errors. The figure shows all predictions
 against what was measured, in a color for each testbed.
 
-    tools/validate.py PACELINE            run, and write docs/validation.md and its figure
-    tools/validate.py PACELINE --check    exit 1 if docs/validation.md would change
+    tools/validate.py PACELINE    run, and write docs/validation.md and its figure
+
+tools/trust.py --check, which runs the same studies, checks the page.
 """
 
 import csv
@@ -68,7 +69,7 @@ def changed(scenario, changes):
     for *path, key, value in changes:
         place = scenario
         for step in path:
-            place = place[step]
+            place = place.setdefault(step, {}) if isinstance(place, dict) else place[step]
         if value is None:
             del place[key]
         else:
@@ -76,20 +77,27 @@ def changed(scenario, changes):
     return scenario
 
 
+def run_changed(program, study, changes, folder):
+    """Runs a study with changes, in a folder that has the files which it names."""
+    folder = Path(folder)
+    folder.mkdir()
+    for beside in FOLDER.iterdir():
+        if beside.is_dir():
+            (folder / beside.name).symlink_to(beside)
+    file = FOLDER / f"{study['study']}.json"
+    scenario = folder / file.name
+    scenario.write_text(json.dumps(changed(json.loads(file.read_text(encoding="utf-8")), changes)), encoding="utf-8")
+    return run(program, scenario, folder / "results")
+
+
 def experiments(study, points, program, folder):
     """Runs the experiments of a study, and returns a sentence about each."""
     shown, sentences = [], []
-    scenario = json.loads((FOLDER / f"{study['study']}.json").read_text(encoding="utf-8"))
     for i, experiment in enumerate(study.get("experiments", [])):
         series = [one for one in study["series"]
                   if any(of.items() <= one["at"].items() for of in experiment["of"])]
         shown += series
-        file = FOLDER / f".{study['study']}-{i}.json"  # beside the files that it names
-        file.write_text(json.dumps(changed(scenario, experiment["changes"])), encoding="utf-8")
-        try:
-            rows = run(program, file, f"{folder}-{i}")
-        finally:
-            file.unlink()
+        rows = run_changed(program, study, experiment["changes"], f"{folder}-{i}")
         then = [one | {"at": one["at"] | experiment.get("at", {})} for one in series]
         errors = [f"{error:+.0%}" for *_, error, role in compare(study | {"series": then}, rows) if not role]
         cases = "; ".join(", ".join(one["at"].values()) or study["title"] for one in series)
@@ -156,23 +164,24 @@ def draw(studies):
     temporary.replace(FIGURE)
 
 
-def main():
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--check"]):
-        sys.exit(__doc__)
-    studies = json.loads((FOLDER / "published.json").read_text(encoding="utf-8"))
+def published():
+    return json.loads((FOLDER / "published.json").read_text(encoding="utf-8"))
+
+
+def page_of(ran, program, folder):
+    """Returns the page, its first line of figures, and the points of each study. `ran` are studies with the rows that
+    they gave; their experiments are run in the folder."""
     sections, summary, drawn = [], [], []
     informed, tied, free = [], [], []  # rows; of testbeds with a fitted constant; of others
-    with tempfile.TemporaryDirectory() as folder:
-        for study in studies:
-            program, out = sys.argv[1], Path(folder) / study["study"]
-            points = list(compare(study, run(program, FOLDER / f"{study['study']}.json", out)))
-            own = [abs(error) for *_, error, role in points if not role]
-            informed += [abs(error) for *_, error, role in points if role]
-            (free if study["fitted"] == "none" else tied).extend(own)
-            drawn.append((study, points))
-            summary.append(f"| {study['title']} | {len(own)} | {statistics.median(own):.1%} | "
-                           f"{max(own):.1%} | {sum(error > OFF for error in own)} |")
-            sections.append(section(study, points, experiments(study, points, program, out)))
+    for study, rows in ran:
+        points = list(compare(study, rows))
+        own = [abs(error) for *_, error, role in points if not role]
+        informed += [abs(error) for *_, error, role in points if role]
+        (free if study["fitted"] == "none" else tied).extend(own)
+        drawn.append((study, points))
+        summary.append(f"| {study['title']} | {len(own)} | {statistics.median(own):.1%} | "
+                       f"{max(own):.1%} | {sum(error > OFF for error in own)} |")
+        sections.append(section(study, points, experiments(study, points, program, Path(folder) / f"{study['study']}-experiment")))
     errors = tied + free
     far = sum(error > OFF for error in errors)
     kinds = [f"| {title} | {len(rows)} | {statistics.median(rows):.1%} | {sum(e > OFF for e in rows)} |"
@@ -180,28 +189,39 @@ def main():
                                  ("did not", errors),
                                  ("did not, on a testbed where nothing was fitted", free),
                                  ("did not, on a testbed where another row was fitted on", tied))]
+    figures = f"{len(errors)} predictions, median error {statistics.median(errors):.1%}; {far} are off by more than 25 %."
     page = "\n".join([
         "# Predictions against measurements", "",
         "`make validation` (`tools/validate.py`) generates this page from `scenarios/validation/`; do not edit it. "
         "The inputs are", "single-machine figures and link facts. Each fitted constant is named, "
         "and a row that informed a constant is no", "prediction: the two are counted apart. Nothing is tuned per point.", "",
-        f"**{len(errors)} predictions, median error {statistics.median(errors):.1%}; "
-        f"{far} are off by more than 25 %.**", "",
+        f"**{figures}**", "",
         "| rows that | number | median error | off by more than 25 % |", "|---|---|---|---|", *kinds, "",
         "| study | predictions | median error | largest | off by more than 25 % |",
         "|---|---|---|---|---|", *summary, "",
         "![Predicted over measured, log-log, a color for each study](figures/validation.svg)", "",
         *sections])
-    if sys.argv[2:] == ["--check"]:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page:
-            sys.exit("validate: docs/validation.md is not what the studies give; run make validation")
-        return
+    return page, figures, drawn
+
+
+def check(ran, program, folder):
+    """Ends the program if docs/validation.md is not what the studies give."""
+    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page_of(ran, program, folder)[0]:
+        sys.exit("validate: docs/validation.md is not what the studies give; run make validation")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        ran = [(study, run(program, FOLDER / f"{study['study']}.json", Path(folder) / study["study"])) for study in published()]
+        page, figures, drawn = page_of(ran, program, folder)
     draw(drawn)
     temporary = PAGE.with_suffix(".md.new")
     temporary.write_text(page, encoding="utf-8")
     temporary.replace(PAGE)
-    print(f"{len(errors)} predictions, median error {statistics.median(errors):.1%}, "
-          f"{far} off by more than 25 %: {PAGE.relative_to(ROOT)}")
+    print(f"{figures} {PAGE.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

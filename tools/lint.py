@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the product's .cpp files, several of them as one translation unit.
 
+    tools/lint.py                 every file, with the checks of .ci/lint-checks
+    tools/lint.py --changed       what differs from changed.base(), a header by a file that includes it
+    tools/lint.py --share N       one file in N, by a hash of its name and of HEAD, so that every file has its turn
+    tools/lint.py --families      every family of .clang-tidy over every file, one by one (an hour)
+    tools/lint.py --families --tests    the same over the tests
+
 clang-tidy spends most of its time for a file on the headers that it includes; a batch of files of one
 library pays for them once. Files of a batch must not use the same name in their anonymous namespaces.
 The compiler finds collisions that a simple reading misses, and the batch is then cut in two.
 
 Prints the output of clang-tidy. Exits 1 if there is any, or if a file does not compile by itself.
-
-With --changed-in N (CI), it takes what the last N commits or the work tree changed, and one in --share of the other
-files, by a hash of the file's name and of HEAD, so that every file has its turn. It names what it leaves out.
 """
 
 import argparse
@@ -22,7 +25,10 @@ import shlex
 import subprocess
 import sys
 
+import changed
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "lint"
 HEADERS = str(ROOT) + r"/(sim|topologies|models|algorithms|analysis|app|bench)/.*\.[ch]pp$"
 # The last name before a parenthesis, a brace, an equals sign or an array's bracket.
 DEFINED = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|using (\w+) ="
@@ -88,20 +94,17 @@ def lint(batch, folder, build, checks):
     return run.stdout if run.returncode == 0 else run.stdout or run.stderr
 
 
-def git(*words):
-    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-
-
-def changed_files(commits, files):
-    """Returns those of `files` that the last commits or the work tree changed, a header by a file that includes it.
+def changed_files(files):
+    """Returns those of `files` that a branch changed, a header by a file that includes it.
 
     The file of a header is the .cpp beside it, or else the first that includes it.
     """
-    changed = {*git("log", f"-{commits}", "--name-only", "--pretty=format:"), *git("diff", "--name-only", "HEAD")}
+    since = changed.base()
+    print(f"lint: what differs from {since[:12]}", flush=True)
+    paths = changed.changed_files(since)
     by_path = {str(pathlib.Path(file).relative_to(ROOT)): file for file in files}
-    found = {by_path[path] for path in changed if path in by_path}
-    headers = {path for path in changed if path.endswith(".hpp") and (ROOT / path).exists()}
-    for header in sorted(headers):
+    found = {by_path[path] for path in paths if path in by_path}
+    for header in (path for path in paths if path.endswith(".hpp") and (ROOT / path).exists()):
         beside = header.removesuffix(".hpp") + ".cpp"
         including = (path for path in sorted(by_path) if f'#include "{header}"' in (ROOT / path).read_text())
         if path := beside if beside in by_path else next(including, None):
@@ -115,49 +118,41 @@ def in_share(file, commit, share):
     return int(hashlib.sha256(text.encode()).hexdigest(), 16) % share == 0
 
 
-def name_those_left_out(files):
-    """Prints the files by folder."""
-    folders = {}
-    for file in sorted(pathlib.Path(file).relative_to(ROOT) for file in files):
-        folders.setdefault(file.parent, []).append(file.stem)
-    print(f"lint: left out this time, {len(files)} files (make check-lint has them):")
-    for folder, stems in folders.items():
-        print(f"    {folder}: {' '.join(stems)}")
+def database():
+    """Configures build/lint, where nothing is compiled, and returns its commands: one for each source."""
+    options = ["-D", "PACELINE_UNITY=OFF", "-D", "PACELINE_PRECOMPILE=OFF", "--log-level=WARNING"]
+    subprocess.run(["cmake", "--preset", "release", "-B", str(BUILD), *options], cwd=ROOT, check=True)
+    return json.loads((BUILD / "compile_commands.json").read_text())
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", type=pathlib.Path, help="a build with compile_commands.json")
-    parser.add_argument("--checks", type=pathlib.Path, default=ROOT / ".ci" / "lint-checks")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--changed", action="store_true")
+    parser.add_argument("--share", type=int, default=1)
+    parser.add_argument("--families", action="store_true")
+    parser.add_argument("--tests", action="store_true")
     parser.add_argument("--size", type=int, default=16, help="files of a batch at the most")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only", default="", help="files whose path has this in it")
-    parser.add_argument("--changed-in", type=int, metavar="N", help="what the last N commits changed, and a share of the rest")
-    parser.add_argument("--share", type=int, default=4, help="with --changed-in: one in so many of the rest")
     arguments = parser.parse_args()
 
-    build = arguments.build.resolve()
-    tests, built = str(ROOT / "tests"), str(ROOT / "build")
-    entries = [entry for entry in json.loads((build / "compile_commands.json").read_text())
-               if entry["file"].endswith(".cpp") and arguments.only in entry["file"]
-               and not entry["file"].startswith((tests, built))]
-    if arguments.changed_in is not None:
-        everything = {entry["file"] for entry in entries}
-        changed = changed_files(arguments.changed_in, everything)
-        commit = git("rev-parse", "HEAD")[0]
-        chosen = changed | {file for file in everything if in_share(file, commit, arguments.share)}
-        print(f"lint: {len(changed)} files that the last {arguments.changed_in} commits changed, and {len(chosen - changed)} "
-              f"of the other {len(everything - changed)}, one in {arguments.share} by a hash of name and commit", flush=True)
+    entries = database()
+    if arguments.families:
+        which = r"/tests/.*\.cpp$" if arguments.tests else r"^(?!.*/(build|tests)/).*\.cpp$"
+        return subprocess.run(["run-clang-tidy-19", "-p", str(BUILD), "-quiet", "-j", str(os.cpu_count()), which], check=False).returncode
+    others = (str(ROOT / "tests"), str(ROOT / "examples"), str(ROOT / "build"))
+    entries = [entry for entry in entries if entry["file"].endswith(".cpp") and not entry["file"].startswith(others)]
+    if arguments.changed:
+        chosen = changed_files({entry["file"] for entry in entries})
         entries = [entry for entry in entries if entry["file"] in chosen]
-        name_those_left_out(everything - chosen)
-    checks = ",".join(arguments.checks.read_text().split())
-    folder = build / "lint"
+    commit = changed.git("rev-parse", "HEAD").strip()
+    entries = [entry for entry in entries if in_share(entry["file"], commit, arguments.share)]
+    checks = ",".join((ROOT / ".ci" / "lint-checks").read_text().split())
+    folder = BUILD / "lint"
     folder.mkdir(exist_ok=True)
     batches = batches_of(entries, arguments.size)
     print(f"lint: {len(entries)} files in {len(batches)} batches", flush=True)
     clean = True
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for said in pool.map(lambda batch: lint(batch, folder, build, checks), batches):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for said in pool.map(lambda batch: lint(batch, folder, BUILD, checks), batches):
             if said.strip():
                 clean = False
                 print(said, flush=True)
