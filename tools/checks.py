@@ -19,6 +19,7 @@ others, and the exit code is then 1.
 """
 
 import argparse
+import itertools
 import os
 import re
 import signal
@@ -75,11 +76,13 @@ def budget(checks, cores=2):
 
 
 def with_parts(wanted, checks):
-    """Returns the checks that are wanted, each part before the first that needs it."""
+    """Returns the checks that are wanted, each part before the first that needs it, or before those beside which that runs."""
     parts = {check.name: check for check in checks if check.stage == "parts"}
     steps = []
-    for check in wanted:
-        steps += [part for name, part in parts.items() if name in check.needs and part not in steps]
+    for i, check in enumerate(wanted):
+        beside = itertools.takewhile(lambda other: other.cores == "1", wanted[i + 1:] if check.cores == "1" else [])
+        needs = {name for one in (check, *beside) for name in one.needs}
+        steps += [part for name, part in parts.items() if name in needs and part not in steps]
         steps.append(check)
     return steps
 
@@ -160,6 +163,8 @@ def self_test():
     checks = read_checks(SELF_TEST)
     own = with_parts(checks[2:], checks)
     assert [check.name for check in own] == ["a", "x", "y", "b"] and budget(own) == 6.25
+    beside = with_parts([checks[2], checks[2]._replace(name="c", needs=["y"]), checks[3]], checks)
+    assert [check.name for check in beside] == ["y", "a", "c", "x", "b"]
     for old, new in (("| 0.5", "| soon"), ("| 1 |", "| 3 |"), ("x, y", "z"), ("`b`", "`a`"), (" | v", " | v | w"), ("`sleep 0.3`", "sleep 0.3")):
         try:
             read_checks(SELF_TEST.replace(old, new))
