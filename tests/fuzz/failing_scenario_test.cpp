@@ -74,7 +74,7 @@ TEST_CASE("failing scenarios: 200 of them end, account for all time, and hold li
         const std::string scenario = failing_scenario(seed).dump(1);
         CAPTURE(scenario);
 
-        const Judgement judgement = judge_failures(
+        const Verdict judgement = judge_failures(
             folder.write("scenario.json", scenario),
             {.twice = seed % 8 == 0, .longer = seed % 8 == 4, .idle = seed % 8 == 2});
 

@@ -318,7 +318,7 @@ Run run(const Study& study, double most_seconds) {
     return made;
 }
 
-Judgement judged(Study study, const JudgeOptions& options) {
+Verdict judged(Study study, const JudgeOptions& options) {
     static_cast<void>(check_text(study));
     const bool all = study.points.size() <= options.most_points;
     std::vector<Point> points;
@@ -330,7 +330,7 @@ Judgement judged(Study study, const JudgeOptions& options) {
     if (!all) study.axes.clear();
     study.points = Points(std::move(points));
     const Run first = run(study, options.most_seconds);
-    Judgement made{Fate::ran, first.fault, first.outcome};
+    Verdict made{Fate::ran, first.fault, first.outcome};
     if (!options.twice || first.stopped || !made.fault.empty()) return made;
     const Run second = run(study, options.most_seconds);
     if (!second.stopped && second.csv != first.csv) made.fault = difference(first.csv, second.csv);
@@ -339,7 +339,7 @@ Judgement judged(Study study, const JudgeOptions& options) {
 
 }  // namespace
 
-Judgement judge(const std::filesystem::path& file, const JudgeOptions& options) {
+Verdict judge(const std::filesystem::path& file, const JudgeOptions& options) {
     try {
         Study study = read_study(file.string(), {});
         check_memory(study, 1);

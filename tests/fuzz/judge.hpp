@@ -15,7 +15,7 @@ namespace paceline {
 
 enum class Fate : std::uint8_t { refused, ran, too_large };
 
-struct Judgement {
+struct Verdict {
     Fate fate = Fate::refused;
     std::string fault;    // empty: no fault
     std::string message;  // of the refusal, or the outcome of the first point
@@ -29,7 +29,7 @@ struct JudgeOptions {
 
 /// Reads the scenario in a file and runs its points, cut to a few steps. Points of more than a few
 /// megabytes, messages or samples are read but not run.
-Judgement judge(const std::filesystem::path& file, const JudgeOptions& options = {});
+Verdict judge(const std::filesystem::path& file, const JudgeOptions& options = {});
 
 /// Cuts a point to a few steps. Returns whether it is small enough to run in milliseconds.
 bool make_small(Scenario& scenario, std::int64_t most_steps);

@@ -251,13 +251,13 @@ std::string fault_of_idle_failures(const std::filesystem::path& file, Json scena
     return {};
 }
 
-Judgement judged(const std::filesystem::path& file, const JudgeFailuresOptions& options) {
+Verdict judged(const std::filesystem::path& file, const JudgeFailuresOptions& options) {
     const Study study = read_study(file.string(), {});
     const Json json = Json::parse(study.points[0].resolved);
     const Scenario& scenario = study.points[0].scenario;
     const Facts facts = facts_of(json);
     const Ran first = run(study, scenario, options.most_seconds);
-    Judgement made{Fate::ran, fault_of(facts, scenario, first), first.metrics.outcome};
+    Verdict made{Fate::ran, fault_of(facts, scenario, first), first.metrics.outcome};
     if (made.fault.empty() && options.twice &&
         run(study, scenario, options.most_seconds).csv != first.csv)
         made.fault = "two runs differ";
@@ -274,7 +274,7 @@ Judgement judged(const std::filesystem::path& file, const JudgeFailuresOptions& 
 
 }  // namespace
 
-Judgement judge_failures(const std::filesystem::path& file, const JudgeFailuresOptions& options) {
+Verdict judge_failures(const std::filesystem::path& file, const JudgeFailuresOptions& options) {
     try {
         return judged(file, options);
     } catch (const ConfigError& error) {

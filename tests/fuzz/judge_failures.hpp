@@ -28,7 +28,6 @@ struct JudgeFailuresOptions {
 
 /// Reads the scenario in a file, which has "cluster.failures", and runs its first point several
 /// times.
-Judgement judge_failures(const std::filesystem::path& file,
-                         const JudgeFailuresOptions& options = {});
+Verdict judge_failures(const std::filesystem::path& file, const JudgeFailuresOptions& options = {});
 
 }  // namespace paceline

@@ -176,11 +176,11 @@ bool is_cut(const Ran& ran) {
     return ran.metrics.outcome == "stopped" || ran.metrics.outcome == "spinning";
 }
 
-Judgement judged(const Study& study, double most_seconds) {
+Verdict judged(const Study& study, double most_seconds) {
     const Ways ways(study, most_seconds);
     const Ran plain = ways.plain();
     const Ran ahead = ways.summed();
-    Judgement made{Fate::ran, {}, plain.metrics.outcome};
+    Verdict made{Fate::ran, {}, plain.metrics.outcome};
     const auto compare = [&](std::string_view way, const Ran& ran) {
         if (is_cut(plain) || is_cut(ran) || ran.rows == plain.rows || !made.fault.empty()) return;
         made.fault =
@@ -201,7 +201,7 @@ Judgement judged(const Study& study, double most_seconds) {
 
 }  // namespace
 
-Judgement judge_ways(const std::filesystem::path& file, double most_seconds) {
+Verdict judge_ways(const std::filesystem::path& file, double most_seconds) {
     try {
         Study study = read_study(file.string(), {});
         check_memory(study, 1);

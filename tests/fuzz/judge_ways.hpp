@@ -18,6 +18,6 @@ namespace paceline {
 
 /// Reads the scenario in a file and runs its first point in all ways. Each may take `most_seconds`
 /// of wall clock; a run that takes longer is not compared.
-Judgement judge_ways(const std::filesystem::path& file, double most_seconds = 0.5);
+Verdict judge_ways(const std::filesystem::path& file, double most_seconds = 0.5);
 
 }  // namespace paceline

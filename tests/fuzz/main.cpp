@@ -97,7 +97,7 @@ void keep(const Options& options, Shared& shared, std::size_t worker, std::uint6
     ++shared.findings;
 }
 
-Judgement judge_as(std::string_view kind, const fs::path& file) {
+Verdict judge_as(std::string_view kind, const fs::path& file) {
     if (kind == "failures") return judge_failures(file);
     if (kind == "network") return judge_ways(file);
     return judge(file, {.twice = kind == "scenario"});
@@ -114,7 +114,7 @@ void judge_one(const Options& options, const Corpus& corpus, Shared& shared, std
         ++shared.fates[index_of(kind)][static_cast<std::size_t>(Fate::too_large)];
         return;
     }
-    Judgement made = judge_as(kind, file);
+    Verdict made = judge_as(kind, file);
     ++shared.fates[index_of(kind)][static_cast<std::size_t>(made.fate)];
     if (made.fault.empty() && made.fate != Fate::too_large && number % through_the_program == 0) {
         made.fault = fault_of_process(PACELINE_BINARY, file);
@@ -222,7 +222,7 @@ int fuzz(const Options& options) {
 
 int replay(const Options& options) {
     const std::string kind = options.kind.empty() ? "scenario" : options.kind;
-    const Judgement made = judge_as(kind, options.replay);
+    const Verdict made = judge_as(kind, options.replay);
     constexpr std::array<const char*, 3> names{"refused", "ran", "too large to run"};
     fmt::print("{}: {}\n", names[static_cast<std::size_t>(made.fate)], made.message);
     if (!made.fault.empty()) fmt::print("fault: {}\n", made.fault);

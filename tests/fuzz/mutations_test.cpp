@@ -46,7 +46,7 @@ TEST_CASE("mutations: every faulty input is refused with a message, or obeys the
                 !json.is_discarded() && makes_much_data(json))
                 continue;
 
-            const Judgement judgement = judge(file);
+            const Verdict judgement = judge(file);
 
             CAPTURE(judgement.message);
             CHECK(judgement.fault == "");

@@ -87,7 +87,7 @@ TEST_CASE("network scenarios: 1000 of them give the same results however they ar
         const std::string scenario = network_scenario(seed).dump(1);
         CAPTURE(scenario);
 
-        const Judgement judgement = judge_ways(folder.write("scenario.json", scenario), 0.2);
+        const Verdict judgement = judge_ways(folder.write("scenario.json", scenario), 0.2);
 
         CAPTURE(judgement.message);
         CHECK(judgement.fault == "");

@@ -69,7 +69,7 @@ TEST_CASE("random scenarios: 200 of them obey the laws, repeat exactly, or repor
         const std::string scenario = random_scenario(seed).dump(1);
         CAPTURE(scenario);
 
-        const Judgement judgement =
+        const Verdict judgement =
             judge(folder.write("scenario.json", scenario), {.twice = seed % 4 == 0});
 
         CAPTURE(judgement.message);

@@ -87,7 +87,7 @@ class ConvLayer final : public Layer<Scalar> {
             }
     }
 
-    void backward(const Backward<Scalar>& pass) override {
+    void backward(const BackwardPass<Scalar>& pass) override {
         if (shape_.relu || shape_.bias) backward_ends(pass);
         backward_weights(pass);
         if (pass.d_in != nullptr) backward_input(pass);
@@ -114,7 +114,7 @@ class ConvLayer final : public Layer<Scalar> {
 
     // Applies the mask of the ReLU and computes the gradient of the bias, in one pass over the
     // errors.
-    void backward_ends(const Backward<Scalar>& pass) {
+    void backward_ends(const BackwardPass<Scalar>& pass) {
         for (Index o = 0; o < out_.channels; ++o) {
             const Index first = out_.feature(o, 0, 0);
             const Scalar sum =
@@ -126,7 +126,7 @@ class ConvLayer final : public Layer<Scalar> {
         }
     }
 
-    void backward_weights(const Backward<Scalar>& pass) {
+    void backward_weights(const BackwardPass<Scalar>& pass) {
         if (!pass.add) std::fill_n(pass.g, weights(), Scalar{0});
         const Index in_row = (shape_.in.width + 2) * lanes;
         const ErrorGrid errors{out_.height, out_.width, (out_.width + 2) * lanes};
@@ -145,7 +145,7 @@ class ConvLayer final : public Layer<Scalar> {
                 for (const Index tap : parity.kernel) *turned++ = x[o * depth() + c * taps + tap];
     }
 
-    void backward_input(const Backward<Scalar>& pass) {
+    void backward_input(const BackwardPass<Scalar>& pass) {
         for (const ParityClass& parity : classes_) {
             turn(pass.x, parity);
             const Index sums = std::ssize(parity.d_rows);

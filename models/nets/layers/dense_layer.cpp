@@ -52,7 +52,7 @@ class DenseLayer final : public Layer<Scalar> {
                           .finish = shape_.relu ? Finish::relu : Finish::plain});
     }
 
-    void backward(const Backward<Scalar>& pass) override {
+    void backward(const BackwardPass<Scalar>& pass) override {
         Scalar* d_bias = pass.g + shape_.out * shape_.in;
         for (Index i = 0; i < shape_.out; ++i) {
             const Scalar sum =
@@ -87,7 +87,7 @@ class DenseLayer final : public Layer<Scalar> {
     // kept for one product.
     static constexpr Index most_kept = 4;
 
-    void keep(const Backward<Scalar>& pass) {
+    void keep(const BackwardPass<Scalar>& pass) {
         for (Index i = 0; i < shape_.out; ++i)
             std::copy_n(pass.d_out.col(i).data(), lanes,
                         errors_.data() + (i * most_kept + kept_) * lanes);

@@ -49,7 +49,7 @@ class GroupNorm final : public Layer<Scalar> {
         }
     }
 
-    void backward(const Backward<Scalar>& pass) override {
+    void backward(const BackwardPass<Scalar>& pass) override {
         for (Index group = 0; group < groups_; ++group) {
             Lanes<Scalar> a = Lanes<Scalar>::Zero();
             Lanes<Scalar> b = Lanes<Scalar>::Zero();
@@ -88,8 +88,8 @@ class GroupNorm final : public Layer<Scalar> {
     }
 
     // Computes one channel's gradients, and adds its share to the sums a and b of its group.
-    void backward_parameters(const Backward<Scalar>& pass, Index group, Index c, Lanes<Scalar>& a,
-                             Lanes<Scalar>& b) {
+    void backward_parameters(const BackwardPass<Scalar>& pass, Index group, Index c,
+                             Lanes<Scalar>& a, Lanes<Scalar>& b) {
         Scalar d_scale{};
         Scalar d_shift{};
         const Index at = image_.feature(c, 0, 0);

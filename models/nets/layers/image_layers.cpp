@@ -28,7 +28,7 @@ class AddBorder final : public Layer<Scalar> {
         for_each_pixel(image_, [&](Index pixel, Index at) { out.col(at) = in.col(pixel); });
     }
 
-    void backward(const Backward<Scalar>& pass) override {
+    void backward(const BackwardPass<Scalar>& pass) override {
         if (pass.d_in == nullptr) return;
         for_each_pixel(image_,
                        [&](Index pixel, Index at) { pass.d_in->col(pixel) = pass.d_out.col(at); });
@@ -49,7 +49,7 @@ class DropBorder final : public Layer<Scalar> {
         for_each_pixel(image_, [&](Index pixel, Index at) { out.col(pixel) = in.col(at); });
     }
 
-    void backward(const Backward<Scalar>& pass) override {
+    void backward(const BackwardPass<Scalar>& pass) override {
         if (pass.d_in == nullptr) return;
         for_each_pixel(image_,
                        [&](Index pixel, Index at) { pass.d_in->col(at) = pass.d_out.col(pixel); });
@@ -76,7 +76,7 @@ class MaxPool final : public Layer<Scalar> {
         });
     }
 
-    void backward(const Backward<Scalar>& pass) override {
+    void backward(const BackwardPass<Scalar>& pass) override {
         if (pass.d_in == nullptr) return;
         for_each_window([&](Index at, Index first) {
             const Lanes<Scalar> max = pass.out.col(at);
@@ -126,7 +126,7 @@ class AveragePool final : public Layer<Scalar> {
         }
     }
 
-    void backward(const Backward<Scalar>& pass) override {
+    void backward(const BackwardPass<Scalar>& pass) override {
         if (pass.d_in == nullptr) return;
         for (Index c = 0; c < image_.channels; ++c) {
             const Lanes<Scalar> d = share_ * pass.d_out.col(c);

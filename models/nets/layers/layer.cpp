@@ -65,7 +65,7 @@ void Chain<Scalar>::forward(const Scalar* x, const Panel<Scalar>& in, Panel<Scal
 }
 
 template <class Scalar>
-void Chain<Scalar>::backward(const Backward<Scalar>& pass) {
+void Chain<Scalar>::backward(const BackwardPass<Scalar>& pass) {
     const std::size_t first = pass.d_in == nullptr ? first_trained_ : 0;
     for (std::size_t i = layers_.size(); i-- > first;) {
         const bool last = i + 1 == layers_.size();

@@ -36,7 +36,7 @@ struct ImageExtent {
 
 /// The arguments of a backward pass. d_ is the gradient of the loss with respect to a panel.
 template <class Scalar>
-struct Backward {
+struct BackwardPass {
     const Scalar* x;           // the parameters of this layer
     const Panel<Scalar>& in;   // as it was passed to forward()
     const Panel<Scalar>& out;  // as forward() left it
@@ -63,7 +63,7 @@ class Layer {
     virtual void forward(const Scalar* x, const Panel<Scalar>& in, Panel<Scalar>& out) = 0;
     /// Requires that the last call of forward() was with these panels. May defer the gradient of
     /// its parameters.
-    virtual void backward(const Backward<Scalar>& pass) = 0;
+    virtual void backward(const BackwardPass<Scalar>& pass) = 0;
     /// Ends a batch: computes the deferred gradients in g, the same g as in backward().
     virtual void finish(Scalar* /*g*/) {}
 };
@@ -84,7 +84,7 @@ class Chain final : public Layer<Scalar> {
     [[nodiscard]] std::vector<double> tensor_macs() const override;
     void initialize(RandomStream& stream, Scalar* x) const override;
     void forward(const Scalar* x, const Panel<Scalar>& in, Panel<Scalar>& out) override;
-    void backward(const Backward<Scalar>& pass) override;
+    void backward(const BackwardPass<Scalar>& pass) override;
     void finish(Scalar* g) override;
 
   private:

@@ -51,7 +51,7 @@ class ResidualBlock final : public Layer<Scalar> {
         });
     }
 
-    void backward(const Backward<Scalar>& pass) override {
+    void backward(const BackwardPass<Scalar>& pass) override {
         for_each_pixel([&](Index, Index at, Index) {
             auto d = pass.d_out.col(at);
             d = relu_gradient<Scalar>(d, pass.out.col(at));
