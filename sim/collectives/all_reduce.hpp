@@ -2,7 +2,7 @@
 //
 // Timing plane only: messages carry sizes, and the data plane (algorithms/rounds/rounds.hpp) forms
 // the sum once. There are n members, S bytes, one-way latency L and bandwidth B; chunk sizes are
-// those of schedule.hpp. The closed forms are in docs/models.md, and
+// those of schedule.hpp. The closed forms are in docs/models/collectives.md, and
 // analysis/forms/closed_forms.hpp computes them. On an idle star, simulated time equals them.
 //
 //   ring                2(n-1) steps of S/n to the next place: reduce-scatter, then all-gather.

@@ -7,7 +7,7 @@
 // contribution before, and one with all n after.
 //
 //   n a power of two, weight(c) alike for all unions of c:   sum over i of (L + weight(2^i)/B)
-//   otherwise: docs/models.md.
+//   otherwise: docs/models/collectives.md.
 //
 // Worst case (disjoint supports of C bytes): (n-1) C/B in all, as much as an all-gather moves (Lin
 // et al., ICLR 2018, use this for their scalability figure). The other sparse all-reduce, by
