@@ -3,7 +3,7 @@
 // In step i, the survivors of an aligned block of 2^i have merged the contributions of their
 // places, and each block sends its union to the neighboring block. The caller gives the weight of a
 // union of c contributions: a declared density law in timing-only runs, the measured union with
-// real values. If n is not a power of two, it is folded (schedule.hpp): one message with a single
+// real values. If n is not a power of two, it is folded (chunks.hpp): one message with a single
 // contribution before, and one with all n after.
 //
 //   n a power of two, weight(c) alike for all unions of c:   sum over i of (L + weight(2^i)/B)
