@@ -6,7 +6,7 @@
 // forward pass (models/profile.hpp). `efficiency` is the share of the peak that training reaches.
 // The estimate assumes that this share does not depend on the batch. Nets of wide 3 x 3
 // convolutions are faster than any share in (0, 1], because fast algorithms save multiplications
-// (docs/models.md, Compute).
+// (docs/models/compute.md).
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ PLACES = {
     ("docs/algorithms/local.md", "Local methods"): ["family"],
     ("docs/failures.md", 'Options of "cluster.failures"'): ["failures"],
     ("docs/links.md", 'Links that change: `"cluster.access"`'): ["access-*"],
-    ("docs/models.md", "Compute"): ["decoder"],
+    ("docs/models/compute.md", "Transformers by their sizes"): ["decoder"],
     ("docs/shared-networks.md", 'Other jobs: `"other_jobs"`'): ["other_job"],
     ("docs/shared-networks.md", 'Background traffic: `"cluster.background"`'): ["background-constant", "background-on-off"],
     ("docs/shared-networks.md", 'Cells: the fabric `"cell"`'): ["cell"],

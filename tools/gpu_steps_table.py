@@ -3,8 +3,9 @@
 
     tools/gpu_steps_table.py PACELINE [FOLDER]
 
-Prints the tables of docs/models.md (a gradient by batch). FOLDER, by default bench/h100, has the measured steps.csv. Every
-prediction is a run of one node without an exchange. A batch that informed a prediction is marked and not counted.
+Prints the tables of docs/models/compute.md#a-gradient-by-batch-measured-on-an-h100. FOLDER, by default bench/h100, has the
+measured steps.csv. Every prediction is a run of one node without an exchange. A batch that informed a prediction is
+marked and not counted.
 
     estimate   "device" and "efficiency": 0.49; nothing was measured
     share      the efficiency of the largest batch

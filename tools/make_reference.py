@@ -59,7 +59,7 @@ REFUSED = {"own_messages", "own_codec"}
 
 # (title, pages with more detail, what is at which paths). The "kinds" of a definition are its "oneOf".
 SECTIONS = [
-    ("The cluster", [("models.md#network", "how the network is modeled")], [
+    ("The cluster", [("models/network.md", "how the network is modeled")], [
         ("cluster", ["cluster"]),
         ("bus", ["cluster.bus"]),
         ("transport", ["cluster.transport"]),
@@ -68,13 +68,13 @@ SECTIONS = [
                        "cluster.fabric.other_links[].nodes", "other_jobs[].nodes"]),
         ("node_range", ["a node list"]),
     ]),
-    ("Fabrics", [("models.md#other-fabrics", "wires and routes"), ("shared-networks.md#cells-the-fabric-cell", "cells")], [
+    ("Fabrics", [("models/fabrics.md#other-fabrics", "wires and routes"), ("shared-networks.md#cells-the-fabric-cell", "cells")], [
         ("fabric", ["cluster.fabric"]),
         ("other_links", ["cluster.fabric.other_links[]"]),
         ("cable", ["cluster.fabric.cables[]"]),
         ("region", ["cluster.fabric.regions[]"]),
     ]),
-    ("Links", [("links.md", "jitter, loss, presets"), ("models.md#link-presets", "where the presets come from")], [
+    ("Links", [("links.md", "jitter, loss, presets"), ("models/fabrics.md#link-presets", "where the presets come from")], [
         ("link", ["cluster.fabric.link", "cluster.bus.link", "and every other key named link, uplink, bottleneck, backhaul or server_link"]),
         ("jitter", ["cluster.fabric.link.jitter"]),
     ]),
@@ -83,11 +83,11 @@ SECTIONS = [
         ("outage", ["cluster.access[].schedule[]"]),
     ]),
     ("Levels above the machine", [("how-to/two-regions.md", "two regions"),
-                                  ("models.md#other-fabrics", "levels of fabrics")], [
+                                  ("models/fabrics.md#levels", "levels of fabrics")], [
         ("site", ["cluster.sites[]"]),
     ]),
     ("Classes of nodes", [("how-to/two-old-gpus.md", "two old GPUs and two new ones"),
-                          ("models.md#classes-of-nodes", "definitions")], [
+                          ("models/machines.md#classes-of-nodes", "definitions")], [
         ("node-class", ["cluster.classes[]"]),
     ]),
     ("Slow nodes", [("stragglers.md", "what slow nodes cost, and all options")], [
@@ -105,11 +105,11 @@ SECTIONS = [
         ("background", ["cluster.background[]"]),
         ("other_job", ["other_jobs[]"]),
     ]),
-    ("Money and energy", [("models.md#money-and-energy", "the equations"), ("how-to/what-training-costs.md", "an example")], [
+    ("Money and energy", [("models/metrics.md#money-and-energy", "the equations"), ("how-to/what-training-costs.md", "an example")], [
         ("price", ["price"]),
         ("power", ["power"]),
     ]),
-    ("The workload", [("training.md#keys", "what combines with what"), ("models.md#compute", "the time of a gradient")], [
+    ("The workload", [("training.md#keys", "what combines with what"), ("models/compute.md", "the time of a gradient")], [
         ("workload", ["workload"]),
         ("time-by-batch", ["workload.step_time", "workload.gradient_time", "workload.stand_in_for.step_time",
                            "workload.stand_in_for.gradient_time"]),
@@ -120,8 +120,8 @@ SECTIONS = [
         ("recompute", ["workload.recompute", "workload.stand_in_for.recompute"]),
         ("stand-in", ["workload.stand_in_for"]),
     ]),
-    ("Nets", [("models.md#nets", "layers and initial values")], [("model", ["workload.model"])]),
-    ("Data sets", [("models.md#data", "what is generated"), ("training.md#data-files", "formats of files")], [
+    ("Nets", [("models/learning.md#nets", "layers and initial values")], [("model", ["workload.model"])]),
+    ("Data sets", [("models/learning.md#data", "what is generated"), ("training.md#data-files", "formats of files")], [
         ("data", ["workload.data"]),
         ("partition", ["workload.data.partition"]),
     ]),
@@ -133,7 +133,7 @@ SECTIONS = [
     ("Algorithms", [("algorithms.md", "equations, costs and sources"), ("comparison.md", "all on one task")], [
         ("algorithm", ["algorithm"]),
     ]),
-    ("Parts of algorithms", [("models.md#collectives-the-normative-table", "what each collective costs"), ("models.md#mixings", "weights and spectral gaps"),
+    ("Parts of algorithms", [("models/collectives.md#collectives-the-normative-table", "what each collective costs"), ("models/learning.md#mixings", "weights and spectral gaps"),
                              ("how-to/choose-what-travels.md", "how to choose them")], [
         ("codec", ["algorithm.codec"]),
         ("measured-coding", ["algorithm.codec.coding"]),

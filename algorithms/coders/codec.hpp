@@ -3,7 +3,7 @@
 //   compressor   messages of a size that the layout tells; summable or gathered
 //                (compression/compressor.hpp)
 //   low rank     PowerSGD's two factors, each a sum (compression/low_rank.hpp)
-//   dgc          the largest accumulated entries, whose supports unite (exchange/dgc_options.hpp)
+//   dgc          the largest accumulated entries, whose supports unite (dgc_options.hpp)
 //   one bit      DeepSpeed's buffers of signs, with errors of workers and owners
 //                (compression/one_bit.hpp)
 //

@@ -10,7 +10,7 @@
 //   servers             each shard gets its share of every message, which holds all tensors, and
 //                       answers with its mean, dense
 //
-// With values the weight of a message is measured (runtime/sparse_round.hpp). Without, and for
+// With values the weight of a message is measured (rounds/sparse_round.hpp). Without, and for
 // pieces in which the model that stands in has nothing to select from, a declared law gives it
 // (sparse.hpp). Where the first two would move more than a dense all-reduce, that all-reduce
 // carries the same values (exchange_choice.hpp). Encoding takes the time of the selection; decoding

@@ -20,8 +20,9 @@
 // DistributedDataParallel, buckets of 25 MiB beside backward on one stream (Li et al., VLDB 2020);
 // the order of compressed SGD follows released code (sands-lab/grace).
 //
-// Into forward (exchange/schedule.hpp) the update of a piece takes place before the forward pass of
-// its layers. Evaluations at the end of a step then see the model before that step's update.
+// Into forward (exchange/piece_schedule.hpp) the update of a piece takes place before the forward
+// pass of its layers. Evaluations at the end of a step then see the model before that step's
+// update.
 #pragma once
 
 #include "algorithms/exchange/exchange_options.hpp"

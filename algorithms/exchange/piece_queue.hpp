@@ -10,7 +10,7 @@
 //
 // A piece that travels is not interrupted. All workers take all pieces in one order, so they cannot
 // wait for each other in a circle. Knowing the order of worker 0 costs no message and no time
-// (runtime/common_order.hpp): another worker may begin to send a piece at the instant in which
+// (rounds/common_order.hpp): another worker may begin to send a piece at the instant in which
 // worker 0 takes it, however far away it is.
 //
 // Source: Peng et al., "ByteScheduler", SOSP 2019 (priority queues; one order for all workers of an

@@ -22,7 +22,7 @@
 // Sources: buckets beside backward: Li et al., "PyTorch Distributed", VLDB 2020; merged: Shi, Chu,
 // Li, "MG-WFBP", INFOCOM 2019; priority, partitions and forward: Peng et al., "ByteScheduler", SOSP
 // 2019. In phases: where the host runs ahead of the device, what releases an exchange stands on the
-// device's queue behind the coding of other pieces (docs/models.md, aggregations and schedules).
+// device's queue behind the coding of other pieces (docs/models/exchanges.md#a-schedule).
 #pragma once
 
 #include <cstdint>

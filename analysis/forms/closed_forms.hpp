@@ -5,7 +5,7 @@
 // delivered. Every t is rounded up to the tick, like in the network, so simulated and predicted
 // times agree to the picosecond. All times are 0 for n = 1. A collective of two members or more
 // begins s after its call (sim/collectives/library.hpp), which each form below adds once.
-// Derivations: docs/models.md, the normative table. Limits: equal links, no overhead, no other
+// Derivations: docs/models/collectives.md. Limits: equal links, no overhead, no other
 // traffic.
 //
 // The forms must be able to disagree with the simulation. Chunks, the fold of a group that is not a

@@ -271,7 +271,7 @@ std::string list_collectives() {
         text += wrapped(std::move(head), entry.closed_form);
     }
     return text +
-           "  exact forms, with chunk sizes and groups that are no power of two: docs/models.md\n";
+           "  exact forms, with chunk sizes and groups of any size: docs/models/collectives.md\n";
 }
 
 std::string list_combinations() {

@@ -312,7 +312,7 @@ async function formulas(run: Run, explained: Explained[]): Promise<Node[]> {
       algorithm: state.algorithms[i]!, nodes: Number(state.nodes), sent: Number(rows[i]?.["bytes_sent_per_node_per_step"] ?? "0"),
       bitsPerSecond: bitsPerSecond(state.bandwidth)!, latency: seconds(state.latency)!, compute: explanation.parts_s?.["compute"] ?? 0,
       coding: explanation.parts_s?.["coding"] ?? 0, model, simulated: explanation.step_time_s ?? 0 });
-    return [el("h2", {}, label), form ?? el("p", {}, "Its closed form has more terms than fit here; docs/models.md has them.")];
+    return [el("h2", {}, label), form ?? el("p", {}, "Its closed form has more terms than fit here; docs/models/collectives.md has them.")];
   });
 }
 

@@ -11,7 +11,7 @@
 //   on the workers    2 (L + t((n-1) S/q))        q = n: as much as a ring, in two latencies
 //
 // Limits: rounds are synchronous, and the addition takes no time. Source of the architecture: Li et
-// al., OSDI 2014. The closed forms are derived in docs/models.md.
+// al., OSDI 2014. The closed forms are derived in docs/models/collectives.md.
 #pragma once
 
 #include <optional>

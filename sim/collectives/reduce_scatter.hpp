@@ -5,7 +5,7 @@
 //          (n-1) (L + t(ceil(S/n)))
 //
 // The ring's second half, the all-gather of unequal chunks, is also here; together they form the
-// ring all-reduce. Chunks are cut as in schedule.hpp. Source: see all_reduce.hpp.
+// ring all-reduce. Chunks are cut as in chunks.hpp. Source: see all_reduce.hpp.
 #pragma once
 
 #include "sim/collectives/rank.hpp"

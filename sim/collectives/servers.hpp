@@ -13,7 +13,7 @@
 //
 // Limits: rounds are synchronous. Source of the architecture: Li et al., OSDI 2014; of servers that
 // decode and encode: Jiang et al., "BytePS", OSDI 2020. The closed forms are derived in
-// docs/models.md.
+// docs/models/collectives.md.
 #pragma once
 
 #include <functional>

@@ -3,11 +3,11 @@
 // In step i, the survivors of an aligned block of 2^i have merged the contributions of their
 // places, and each block sends its union to the neighboring block. The caller gives the weight of a
 // union of c contributions: a declared density law in timing-only runs, the measured union with
-// real values. If n is not a power of two, it is folded (schedule.hpp): one message with a single
+// real values. If n is not a power of two, it is folded (chunks.hpp): one message with a single
 // contribution before, and one with all n after.
 //
 //   n a power of two, weight(c) alike for all unions of c:   sum over i of (L + weight(2^i)/B)
-//   otherwise: docs/models.md.
+//   otherwise: docs/models/collectives.md.
 //
 // Worst case (disjoint supports of C bytes): (n-1) C/B in all, as much as an all-gather moves (Lin
 // et al., ICLR 2018, use this for their scalability figure). The other sparse all-reduce, by

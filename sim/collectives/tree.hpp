@@ -12,7 +12,7 @@
 //
 // For n = 2^m, both are m (L + t). Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform.
 // Comput. Appl. 19, 2005, section 3. The broadcast's latencies for other n are derived in
-// docs/models.md.
+// docs/models/collectives.md.
 #pragma once
 
 #include "sim/collectives/rank.hpp"

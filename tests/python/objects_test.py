@@ -108,7 +108,7 @@ def test_absences_as_an_array_are_those_of_a_file(tmp_path):
 
 
 def test_a_matrix_as_a_mixing_is_the_one_of_that_name():
-    """The ring of four with weights 1/3 (models.md), as a matrix."""
+    """The ring of four with weights 1/3 (docs/models/learning.md), as a matrix."""
     ring_of_four = sum(numpy.roll(numpy.eye(4), shift, axis=1) for shift in (-1, 0, 1)) / 3
     named = training(algorithm={"kind": "dsgd", "mixing": {"kind": "ring"}})
     own = training(algorithm={"kind": "dsgd", "mixing": ring_of_four})

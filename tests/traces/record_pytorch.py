@@ -12,8 +12,8 @@ the CPU and writes what was measured in the layout of Kineto's Chrome JSON:
     small-cnn-gpu.pt.trace.json.gz  the same operators with invented kernels, as if each operator that computes had
                                     launched one of 0.37 times its length: structure, not a measurement
 
-Its layout is that of tests/data/call_stack/backward_thread.json of facebookresearch/HolisticTraceAnalysis (categories,
-args of operators, kernels and launches) and of torch/csrc/profiler (names of args, flows ac2g).
+Its layout is that of call_stack/backward_thread.json of facebookresearch/HolisticTraceAnalysis (categories, args of
+operators, kernels and launches) and of torch/csrc/profiler (names of args, flows ac2g).
 """
 
 import gzip

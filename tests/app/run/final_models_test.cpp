@@ -19,7 +19,7 @@ namespace {
 
 using doctest::Approx;
 
-// Eight machines with two classes of digits each, one four times slower (faults/final-row.json).
+// Eight machines with two classes of digits each, one four times slower.
 Json eight_machines(const std::string& algorithm, const std::string& stop) {
     Json json = Json::parse(R"({
         "cluster": {"nodes": 8, "fabric": {"kind": "star", "link": {"preset": "1GbE-tcp"}},
