@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -31,7 +31,7 @@ const scenarios = {
 function byEngine(name) {
   const folder = dirname(join(root, name));
   const files = Object.fromEntries(scenarios[name].map((file) => [file, readFileSync(join(folder, file), "utf8")]));
-  const request = { name, scenario: readFileSync(join(root, name), "utf8"), files };
+  const request = { name: basename(name), scenario: readFileSync(join(root, name), "utf8"), files };
   const ask = (what) => {
     const answer = JSON.parse(engine.ask(JSON.stringify({ ...request, ...what })));
     assert.equal(answer.error, undefined, answer.error?.text);
