@@ -67,7 +67,7 @@ reference: ## write the pages and tables that are made from the schema, the prog
 	@tools/build.sh papers
 	@tools/make_algorithm_tables.py $(program)
 	@tools/make_papers_table.py build/release/tests/papers/paceline_papers
-	@tools/make_reference.py
+	@tools/make_reference.py build/docs $(program)
 
 fingerprints: ## run every fingerprint scenario and write the hashes of its tables
 	@tools/build.sh program

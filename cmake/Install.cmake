@@ -68,4 +68,12 @@ if(NOT CMAKE_CROSSCOMPILING)
     install_printed(zsh/vendor-completions/_paceline completion zsh)
     install_printed(fish/vendor_completions.d/paceline.fish completion fish)
 endif()
+# The pages with tables of all keys and combinations replace the short ones of the sources.
+find_program(PACELINE_PYTHON3 python3)
+mark_as_advanced(PACELINE_PYTHON3)
+if(PACELINE_PYTHON3 AND NOT CMAKE_CROSSCOMPILING)
+    install(CODE "execute_process(COMMAND \"${PACELINE_PYTHON3}\" -B \"${PROJECT_SOURCE_DIR}/tools/make_reference.py\"
+                                          \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/docs\"
+                                          \"$<TARGET_FILE:paceline>\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
+endif()
 include(Packages)

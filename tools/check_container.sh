@@ -22,7 +22,7 @@ image build --quiet --pull-never --network host --tag paceline "$folder/clone"
 container=$(image from --pull-never paceline)
 image run "$container" -- /paceline/build/release/paceline run scenarios/dgc-speedup.json --quiet --out /tmp/results
 image run "$container" -- sha256sum /tmp/results/results.csv | cut -c -16 >"$folder/hash"
-grep -q "^$(cat "$folder/hash")  scenarios/dgc-speedup/results.csv$" "$top/tests/fingerprints/fingerprints.txt" || {
+grep -q "^$(cat "$folder/hash")  results.csv$" "$top/tests/fingerprints/hashes/scenarios/dgc-speedup.txt" || {
     echo "check_container: the main study has other bytes" >&2
     exit 1
 }

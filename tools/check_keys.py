@@ -24,7 +24,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "scenarios" / "scenario.schema.json"
-GENERATED = {"docs/reference.md"}
 FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.M | re.S)
 KIND = re.compile(r'"kind": "([^"]+)"')
 ON_NO_PAGE = {"kind", "label", "optimizer", "codec", "aggregation", "schedule"}
@@ -303,8 +302,7 @@ def problems(pages, schema):
 
 
 def pages_of_repository():
-    pages = {file.relative_to(ROOT).as_posix(): file.read_text() for file in sorted((ROOT / "docs").rglob("*.md"))}
-    return {page: text for page, text in pages.items() if page not in GENERATED}
+    return {file.relative_to(ROOT).as_posix(): file.read_text() for file in sorted((ROOT / "docs").rglob("*.md"))}
 
 
 def main(arguments):

@@ -24,6 +24,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import make_reference
+
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = "docs/README.md"
 EXAMPLE = re.compile("foo|NAME")
@@ -115,9 +117,9 @@ def code_faults(path, text, known, files, ends):
         yield from (name for name in SHORT_SOURCE.findall(said) if name not in ends)
 
 
-def problems(root, files):
-    """Returns a line for each fault of the files, which are all that a reference may name."""
-    texts = {file: (root / file).read_text() for file in files if file.endswith(".md")}
+def problems(root, files, made=()):
+    """Returns a line for each fault of the files, which are all that a reference may name. `made` are pages in full length."""
+    texts = {file: (root / file).read_text() for file in files if file.endswith(".md")} | dict(made)
     known = {page: anchors(text) for page, text in texts.items()}
     wrong = list(page_faults(root, texts, known, set(files)))
     ends = {file.split("/", cut)[-1] for file in files for cut in range(file.count("/") + 1)}
@@ -174,7 +176,7 @@ def main(arguments):
     if arguments:
         print(__doc__, file=sys.stderr)
         return 2
-    wrong = problems(ROOT, files_of_repository())
+    wrong = problems(ROOT, files_of_repository(), {"docs/reference.md": make_reference.page_of_keys()})
     for line in wrong:
         print(f"check_links: {line}", file=sys.stderr)
     return 1 if wrong else 0

@@ -19,4 +19,4 @@ cmake --build build/asan --target paceline paceline_tests
 ctest --test-dir build/asan --output-on-failure --no-tests=error --parallel "$(nproc)" --tests-regex "$run.*_test\.cpp$" \
     --exclude-regex "$except"
 if [[ ${1:-} == --all ]]; then build/asan/tests/paceline_tests -tc='checkpoints*' -tce="*Young's interval wastes*"; fi
-python3 -B tools/fingerprints.py build/asan/paceline --set shipped --only dgc-speedup --keep build/fingerprints/asan
+python3 -B tools/fingerprints.py build/asan/paceline --set shipped --once --only dgc-speedup --keep build/fingerprints/asan

@@ -2,19 +2,20 @@
 """Checks results against their fingerprints: the same bytes on every machine, instruction set and number of threads.
 
 Runs the scenarios of tests/fingerprints, which use everything that a scenario can name, and the shipped ones of
-scenarios/, with long ones shortened. tests/fingerprints/fingerprints.txt holds the hashes of the tables that they
-write. Each scenario runs several times ("variants"): under every instruction set that PACELINE_ISA can choose, with
+scenarios/, with long ones shortened. A file of tests/fingerprints/hashes holds the hashes of the tables that one of them
+writes. Each scenario runs several times ("variants"): under every instruction set that PACELINE_ISA can choose, with
 the functions that glibc chooses by CPU and without them, collectives then by events (PACELINE_EVENTS), on one thread and
 on two. All variants must write the same bytes.
 
-    tools/fingerprints.py PROGRAM            exit 1 if a table of any variant differs from fingerprints.txt
-    tools/fingerprints.py PROGRAM --write    run everything and write fingerprints.txt
-    tools/fingerprints.py PROGRAM --compare  compare the variants with each other only, not with fingerprints.txt
+    tools/fingerprints.py PROGRAM            exit 1 if a table of any variant differs from its hash
+    tools/fingerprints.py PROGRAM --write    run everything and write tests/fingerprints/hashes
+    tools/fingerprints.py PROGRAM --compare  compare the variants with each other only, not with hashes
     tools/fingerprints.py PROGRAM --instruction-sets    print the values of PACELINE_ISA for this machine, one per line
     tools/fingerprints.py --self-test        check that a wrong hash, a wrong byte and a gap in the scenarios are found
 
     --set coverage|shipped|all    which scenarios (default: all)
     --only NAME,NAME              only these, such as nets or first-training
+    --once                        in one variant: the program's own choice, on two threads
     --under "COMMAND"             run the program under a command such as "qemu-x86_64 -cpu Haswell", in one variant
     --keep FOLDER                 folder for the tables (default: build/fingerprints)
     --jobs NUMBER                 scenarios that run side by side (default: 1)
@@ -40,7 +41,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COVERAGE = Path("tests/fingerprints")
 SHIPPED = Path("scenarios")
-LISTED = COVERAGE / "fingerprints.txt"
+LISTED = COVERAGE / "hashes"
 SCHEMA = SHIPPED / "scenario.schema.json"
 TABLES = ("results.csv", "timeline.csv", "summary.csv")
 
@@ -136,10 +137,12 @@ def hash_of(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def variants_of(program, emulated):
-    """Returns every combination of instruction set, glibc functions and threads; only one where a run costs a lot."""
+def variants_of(program, emulated=False, once=False):
+    """Returns every combination of instruction set, glibc functions and threads, or only one."""
     if emulated:
         return [Variant("emulated", {}, 1)]
+    if once:
+        return [Variant("default", {}, 2)]
     found = []
     for isa, masked, threads in itertools.product(program.instruction_sets(), (False, True), (1, 2)):
         environment = {"PACELINE_ISA": isa} if isa else {}
@@ -181,7 +184,7 @@ def run_variants(program, scenario, variants, keep):
     """Runs a scenario in its variants. Returns {variant: {"scenarios/x/results.csv": hash}} and what to print."""
     begin = time.monotonic()
     name = scenario.with_suffix("")
-    chosen = variants if scenario.parent == COVERAGE else few_of(variants)
+    chosen = variants if scenario.parent == COVERAGE or len(variants) == 1 else few_of(variants)
     hashes = {}
     for variant in chosen:
         made = program.run(scenario, variant, keep / variant.name / name)
@@ -204,25 +207,31 @@ def run_all(program, scenarios, variants, keep, jobs=1):
     return hashes
 
 
-def read_listed(path):
-    """Returns {"scenarios/x/results.csv": hash} of a file of fingerprints."""
-    if not path.exists():
-        sys.exit(f"fingerprints: there is no {path}; `make fingerprints` writes it")
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    return {name: it for it, name in (line.split(maxsplit=1) for line in lines)}
+def read_listed(folder):
+    """Returns {"scenarios/x/results.csv": hash} of a folder with a file for each scenario, such as scenarios/x.txt."""
+    files = sorted(folder.rglob("*.txt"))
+    if not files:
+        sys.exit(f"fingerprints: there are no hashes in {folder}; `make fingerprints` writes them")
+    lines = [(file.relative_to(folder).with_suffix(""), line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    return {f"{name}/{table}": it for name, line in lines for it, table in [line.split(maxsplit=1)]}
 
 
-def write_listed(path, hashes):
-    """Writes a file of fingerprints. A concurrent reader sees either the old or the new file."""
-    lines = ["# Made by `make fingerprints`. A line that changes is news: it needs one under Results in CHANGELOG.md.",
-             *(f"{hashes[name]}  {name}" for name in sorted(hashes))]
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+def write_listed(folder, hashes):
+    """Writes a file for each scenario, and removes the others."""
+    texts = collections.defaultdict(str)
+    for name in sorted(hashes):
+        texts[folder / Path(name).parent.with_suffix(".txt")] += f"{hashes[name]}  {Path(name).name}\n"
+    for file in set(folder.rglob("*.txt")) - set(texts):
+        file.unlink()
+    for file, text in texts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = file.with_suffix(".tmp")
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, file)
 
 
 def differences(hashes, listed, scenarios, keep):
-    """Returns a line for each table that differs from fingerprints.txt or between variants."""
+    """Returns a line for each table that differs from its hash or between variants."""
     found = []
     prefixes = tuple(f"{scenario.with_suffix('')}/" for scenario in scenarios)
     order = list(hashes)
@@ -353,7 +362,7 @@ def self_test():
         fake.chmod(0o755)
         program = Program(fake)
         assert program.instruction_sets() == ["a", "b"]
-        variants = variants_of(program, emulated=False)
+        variants = variants_of(program)
         assert len(variants) == 8 and len({variant.name for variant in variants}) == 8
         settings = {(v.environment["PACELINE_ISA"], len(v.environment), v.threads) for v in few_of(variants)}
         assert len(settings) == 2 and [len({it[i] for it in settings}) for i in range(3)] == [2, 2, 2], settings
@@ -417,6 +426,7 @@ def arguments_of(words):
         what.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--set", choices=("coverage", "shipped", "all"), default="all")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--once", action="store_true")
     parser.add_argument("--under", default="")
     parser.add_argument("--keep", type=Path, default=ROOT / "build" / "fingerprints")
     parser.add_argument("--jobs", type=int, default=1)
@@ -424,7 +434,7 @@ def arguments_of(words):
     chosen = parser.parse_args(words)
     if chosen.program is None and not chosen.self_test:
         parser.error("which PROGRAM?")
-    if chosen.write and (chosen.only or chosen.set != "all" or chosen.under):
+    if chosen.write and (chosen.only or chosen.set != "all" or chosen.under or chosen.once):
         parser.error("--write goes with all scenarios, run by this machine")
     return chosen
 
@@ -440,7 +450,7 @@ def main():
         return
     listed = read_listed(ROOT / LISTED) if not (chosen.write or chosen.compare) else None
     scenarios = scenarios_of(chosen.set, chosen.only)
-    variants = variants_of(program, bool(chosen.under))
+    variants = variants_of(program, bool(chosen.under), chosen.once)
     keep = chosen.keep.resolve()
     print(f"fingerprints: {len(scenarios)} scenarios; variants: {', '.join(it.name for it in variants)}", flush=True)
     hashes = run_all(program, scenarios, variants, keep, chosen.jobs)
@@ -451,7 +461,7 @@ def main():
     if found:
         print(*found, sep="\n", file=sys.stderr)
         sys.exit(f"fingerprints: {len(found)} differences. The tables of each variant lie in {keep}; `diff` shows the "
-                 "rows. If a number is meant to move, run `make fingerprints` and say so under Results in CHANGELOG.md.")
+                 "rows. If a number is meant to move, run `make fingerprints` and say so in a file of changes/.")
     tables = {name: it for made in hashes.values() for name, it in made.items()}
     if chosen.write:
         write_listed(ROOT / LISTED, tables)

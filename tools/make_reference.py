@@ -1,45 +1,24 @@
 #!/usr/bin/env python3
-"""Writes docs/reference.md: every key of a scenario, from scenarios/scenario.schema.json.
+"""Makes the pages that list every key of a scenario and what goes with what. They are committed without their tables.
 
-    tools/make_reference.py              rewrite the page
-    tools/make_reference.py --check      exit 1 if it differs from the schema
+    tools/make_reference.py FOLDER PACELINE    write FOLDER/reference.md: docs/reference.md and the tables of the schema,
+                                               and FOLDER/combinations.md: docs/combinations.md and those of the program
+    tools/make_reference.py --check            exit 1 if the schema cannot be laid out so
 
 A section names definitions of the schema; one that no section names, or that two name, is an error,
-and so is a key without a description.
+and so is a key without a description, and a cell of the program's tables without a word.
 """
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "scenarios" / "scenario.schema.json"
-PAGE = ROOT / "docs" / "reference.md"
-
-INTRODUCTION = """\
-# Reference: every key of a scenario
-
-`make reference` generates this page from [scenarios/scenario.schema.json](../scenarios/scenario.schema.json). Editors can use the schema for completion:
-put `"$schema": "scenario.schema.json"` (its path from the scenario) at the top of a scenario. Each section links to the pages that explain its keys.
-The [tutorial](tutorial.md) writes a first scenario. [results.md](results.md) has the columns of results.
-
-How to read the tables:
-
-- **path**: the position of the object in a scenario; `[]` is an element of a list. `--set` and `"sweep"` take the same path, with dots:
-  `--set cluster.fabric.link.bandwidth=25Gbps`.
-- **default**: the value if the key is left out. **required**: it cannot be left out. `-`: without it the feature is off, or another key decides.
-  `tests/app/scenario/schema_defaults_test.cpp` checks the defaults against the program.
-- An object rejects unknown keys and suggests the nearest known one.
-
-## Units
-
-A quantity is a string with its unit, such as `"25Gbps"`. A bare number is refused, and so are other spellings of a unit, such as `"25 Gb/s"`, with the text that
-is probably meant.
-
-| type | what it is | example |
-|---|---|---|
-"""
+DOCS = ROOT / "docs"
+PAGE = DOCS / "reference.md"
 
 EXAMPLES = {"duration": '"20us"', "bytes": '"25MiB"', "bandwidth": '"10Gbps"'}
 UNITS = {"duration": "duration", "bytes": "bytes", "bandwidth": "bandwidth"}
@@ -436,31 +415,51 @@ def make(schema):
             for kind in schema.kinds(name):
                 anchors[kind] = slug(f"{title_of(name)} {schema.kind_of(kind)}")
     pages = pages_of_algorithms()
-    units = [f"| {UNITS[name]} | {schema.definitions[name]['description']} | `{EXAMPLES[name]}` |" for name in UNITS]
-    lines = units + [""] + contents()
+    introduction = PAGE.read_text()
+    for name in UNITS:
+        row = f"| {UNITS[name]} | {schema.definitions[name]['description']} | `{EXAMPLES[name]}` |"
+        if row not in introduction:
+            raise Failure(f"docs/reference.md lacks the row of units: {row}")
+    lines = [""] + contents()
     lines += ["## The scenario", "", sentence(schema.root["description"]), ""]
     lines += table(schema, "scenario", schema.root, anchors)
     for title, more, entries in SECTIONS:
         lines += [f"## {title}", "", "More: " + ", ".join(f"[{text}]({page})" for page, text in more) + ".", ""]
         for name, paths in entries:
             lines += entry(schema, name, paths, anchors, pages)
-    return INTRODUCTION + "\n".join(lines).rstrip("\n") + "\n"
+    return introduction + "\n".join(lines).rstrip("\n") + "\n"
+
+
+def page_of_keys():
+    return make(Schema(json.loads(SCHEMA.read_text())))
+
+
+def page_of_combinations(program):
+    tables = subprocess.run([program, "list", "combinations"], check=True, capture_output=True, text=True).stdout
+    for line in tables.splitlines():
+        if re.search(r"\|\s*\|", line.replace("| |", "|x|", 1) if line.startswith("| |") else line):  # but in the corner of a table
+            raise Failure(f"paceline list combinations: an empty cell: {line}")
+    return (DOCS / "combinations.md").read_text() + "\n" + tables
 
 
 def main(arguments):
-    if arguments not in ([], ["--check"]):
+    if len(arguments) != 2 and arguments != ["--check"]:
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        page = make(Schema(json.loads(SCHEMA.read_text())))
+        pages = {"reference.md": page_of_keys()}
+        if arguments == ["--check"]:
+            return 0
+        folder, program = Path(arguments[0]).resolve(), arguments[1]
+        pages["combinations.md"] = page_of_combinations(program)
     except Failure as failure:
         print(f"make_reference: {failure}", file=sys.stderr)
         return 1
-    if not arguments:
-        PAGE.write_text(page)
-    elif not PAGE.exists() or PAGE.read_text() != page:
-        print("make_reference: docs/reference.md is not what the schema says; run `make reference`", file=sys.stderr)
-        return 1
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in pages.items():
+        if folder == ROOT / "build" / "docs":  # to be read there; an installation has the other pages beside
+            page = re.sub(r"\]\((?!#|[a-z]+:)", "](../../docs/", page)
+        (folder / name).write_text(page)
     return 0
 
 

@@ -108,7 +108,7 @@ cd "$(dirname "$0")/.."
 for compiler in cc gcc g++ c++ clang clang++-19; do
     if command -v $compiler; then fail "this system has a compiler"; fi
 done
-expected=$(sed -n 's,  scenarios/dgc-speedup/results.csv$,,p' tests/fingerprints/fingerprints.txt)
+expected=$(sed -n 's,  results.csv$,,p' tests/fingerprints/hashes/scenarios/dgc-speedup.txt)
 clone=$PWD
 cp -r build/packages /tmp/packages
 cd /tmp/packages
