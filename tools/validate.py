@@ -182,9 +182,9 @@ def main():
                                  ("did not, on a testbed where another row was fitted on", tied))]
     page = "\n".join([
         "# Predictions against measurements", "",
-        "`make validation` (`tools/validate.py`) generates this page from `scenarios/validation/`; do not edit it. "
-        "The inputs are", "single-machine figures and link facts. Each fitted constant is named, "
-        "and a row that informed a constant is no", "prediction: the two are counted apart. Nothing is tuned per point.", "",
+        "`make validation` (`tools/validate.py`) generates this page from `scenarios/validation/`; do not edit it. Inputs are",
+        "single-machine figures and link facts. Every fitted constant is named. Rows that informed a constant are counted apart",
+        "from predictions. Nothing is tuned per point.", "",
         f"**{len(errors)} predictions, median error {statistics.median(errors):.1%}; "
         f"{far} are off by more than 25 %.**", "",
         "| rows that | number | median error | off by more than 25 % |", "|---|---|---|---|", *kinds, "",
