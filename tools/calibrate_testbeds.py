@@ -102,11 +102,11 @@ def page(found):
     worse = [one for one in found if one["after"] > one["before"] + 0.01]
     lines = [
         "# Validated testbeds, calibrated on three rows", "",
-        "What three measured rows and one free constant do to the predictions of [docs/validation.md](validation.md). The rule",
-        "is in `tools/calibrate_testbeds.py`, which writes this page; it was fixed before the first run and is the same for all:",
-        "the first and the last point of the first series (of several points, a word that was added after it) and the last of the",
-        "last one (one series: first, middle and last); free is the share of the line that messages get. The errors are medians",
-        "over all other points that are no inputs.", "",
+        "This page shows how three measured rows and one free constant change the predictions of [validation.md](validation.md).",
+        "`tools/calibrate_testbeds.py` writes it. The rule was fixed before the first run and is the same for all testbeds: the",
+        "rows are the first and last point of the first series of several points (a condition added later), and the last point of the",
+        "last series, or first, middle and last if there is only one series. The free constant is the share of the line that",
+        "messages get. Errors are medians over all other points that are not inputs.", "",
         "| testbed | rows | constant | fitted, 90 % | noise | other points | median error before | after |",
         "|---|---|---|---|---|---|---|---|"]
     for one in found:
@@ -121,8 +121,8 @@ def page(found):
               f"than a point in the median and {len(worse)} get worse by more than a point"
               + (": " + "; ".join(one["study"]["title"] for one in worse) if worse else "") + ". "
               f"Mean of the medians, weighted by points: {pooled[0]:.1%} before, {pooled[1]:.1%} after."]
-    lines += ["", "One constant takes up whatever the model misses on the three rows, so other points can get worse. An interval that",
-              "contains what the scenario had says that the rows do not demand the change."]
+    lines += ["", "One constant absorbs all errors of the model on the three rows, so other points can get worse. If an interval contains the",
+              "value that the scenario had, the rows do not require the change."]
     return "\n".join(lines) + "\n"
 
 

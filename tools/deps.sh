@@ -144,9 +144,20 @@ find_missing() { # sets `missing` to the packages that are not installed
 }
 
 as_root=() # prefix that runs a command as root
-apt_get() { # quietly: only errors are shown
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes LC_ALL=C \
-        apt-get --yes -qq -o Dpkg::Use-Pty=0 "$@" </dev/null >/dev/null
+reason=""  # what apt-get wrote to its standard error
+waited=0
+# Runs apt-get quietly. While another program holds one of apt's locks, it tries again, for up to 15 minutes in all; apt's
+# own option for this (DPkg::Lock::Timeout) covers neither `update` nor the lock of the downloaded packages.
+apt_get() {
+    local lock
+    until reason=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes LC_ALL=C \
+        apt-get --yes -qq -o Dpkg::Use-Pty=0 "$@" </dev/null 2>&1 >/dev/null); do
+        [[ $reason == *"Could not get lock "* ]] && ((waited < 900)) || return 1
+        lock=${reason#*Could not get lock }
+        ((waited > 0)) || echo "waiting for up to 15 minutes for the lock ${lock%%$'\n'*}"
+        sleep 1
+        waited=$((waited + 1))
+    done
 }
 
 find_missing
@@ -166,21 +177,15 @@ fi
 
 # The package lists are updated only if the present ones do not have every package.
 install=(install --no-install-recommends "${missing[@]}")
-if ! apt_get --simulate "${install[@]}" 2>/dev/null || ! apt_get "${install[@]}"; then
-    apt_get update || echo "tools/deps.sh: apt-get update failed; trying with the lists at hand" >&2
+if ! apt_get --simulate "${install[@]}" || ! apt_get "${install[@]}"; then
+    apt_get update || true
+    reason_of_update=$reason
     apt_get "${install[@]}" || true
 fi
 
 find_missing
-if ((${#missing[@]} == 0)); then
-    echo "installed"
-    exit 0
+if ((${#missing[@]} > 0)); then
+    printf '%s\n' ${reason_of_update:+"$reason_of_update"} "$reason" >&2
+    exit 1
 fi
-for package in "${missing[@]}"; do
-    if apt_get --simulate install --no-install-recommends "$package" 2>/dev/null; then
-        echo "tools/deps.sh: not installed: $package" >&2
-    else
-        echo "tools/deps.sh: apt cannot install $package; it is in Debian 12 and 13, and most of these packages are in Ubuntu 24.04" >&2
-    fi
-done
-exit 1
+echo "installed"

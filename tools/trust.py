@@ -257,9 +257,9 @@ def kind_lines(rows, group):
 TEXT = """\
 # How sure is a prediction?
 
-`make trust` (`tools/trust.py`) generates this page and the numbers that the program uses; do not edit it. With `--interval`,
-or `"interval": true` in [`measure`](reference.md#measure), every time, rate, speedup and efficiency has a lower and an
-upper end (columns `_low` and `_high`), between which the real value is with 90 %:
+`make trust` (`tools/trust.py`) generates this page and the numbers that the program uses; do not edit it. With
+`--interval`, or `"interval": true` in [`measure`](reference.md#measure), every time, rate, speedup and efficiency gets a
+90 % prediction interval (columns `_low` and `_high`):
 
 ```sh
 paceline run scenarios/decentralized-throughput.json --interval --out sure --quiet && cat sure/table.txt
@@ -267,49 +267,53 @@ paceline solve scenarios/bandwidth-what-if.json --pick algorithm=dense --pick cl
     --vary cluster.fabric.link.bandwidth=100Mbps..100Gbps --find efficiency --equals 0.8 --quiet
 ```
 
-A scenario on a [calibrated testbed](how-to/calibrate.md) has intervals unless it says `"interval": false`.
+A scenario on a [calibrated testbed](how-to/calibrate.md) has intervals unless it sets `"interval": false`.
 
 ## What an interval is made of
 
-- **What the models miss.** The errors on the testbeds of [validation.md](validation.md) are larger where the network decides
-  more of the step. So their scale is linear in four shares of the predicted step: waiting for the network, waiting in a
-  collective alone, communication that hides behind computing (all of it if overlap works as modelled), and what costs of
-  TCP that the scenario does not state would add (250 us a message, 5 Gbps a connection). Four more runs of a point give
-  these shares, of 32 steps at most and without values. The ends of the interval are quantiles of the errors over that scale.
+- **What the models miss.** On the testbeds of [validation.md](validation.md), errors are larger where the network
+  decides more of the step. The scale of an interval is therefore linear in four shares of the predicted step: waiting
+  for the network; waiting in a collective alone; communication hidden behind computation (all of it if overlap works
+  as modeled); and TCP costs that the scenario does not state (250 us a message, 5 Gbps a connection). Four more runs of
+  a point, of at most 32 steps and without values, measure these shares. The ends of the interval are quantiles of the
+  errors divided by this scale.
 - **What the constants leave open.** A calibrated testbed has 12 draws of its constants that its rows allow as well
-  (`draws`). Each is run, and the spread of the step time is added, as independent errors are. Such a system uses the second
-  table below.
-- **Nothing else.** Times of computing are taken as given. A prediction beside a measured row is no surer for it. So are seeds, whose spread is `summary.csv`'s.
+  (`draws`). Each draw is run, and the spread of the step time is added as an independent error. Such a system uses the
+  second table below.
+- **Nothing else.** Compute times are taken as given. Having measured a nearby point does not narrow the interval.
+  Variation over seeds is not included; see `summary.csv`.
 
 ## Two methods on the same machines
 
-What a model misses of a network, it misses for every method that uses it, so a ratio of two methods is surer than its
-parts. On {ratio_beds} testbeds with {ratio_pairs} pairs of methods on the same machines and net, 90 % of the pairs (every
-testbed with the same weight) have an error of their ratio of at most {ratio:.2f} times what independent errors at the ends of
-the two intervals would give, and that is the width that is used. Constants that a testbed leaves open are drawn once for all
-methods, so what they do to a ratio is the spread of the ratio over the draws.
+The error of a network model affects every method that uses it, so the ratio of two methods is more certain than either
+of them. {ratio_beds} testbeds have {ratio_pairs} pairs of methods on the same machines and net. In 90 % of the pairs,
+with equal weight for each testbed, the error of the ratio is at most {ratio:.2f} times what independent errors at the ends
+of the two intervals would give. That width is used. Each draw of a testbed's constants is shared by all methods, so
+constants add the spread of the ratio over the draws.
 
-A study with several methods has `comparisons.csv`, and a second part of its table names the fastest method on the same
-machines, and those of which that is not sure. `paceline solve --against` says between which values the order of two
-methods is not sure, `paceline plot ... heatmap --ratio A B` marks such cells, and the page has sentences about both.
+A study with several methods has `comparisons.csv`. A second part of its table names the fastest method on the same
+machines, and the methods that are too close to call. `paceline solve --against` reports the range in which the order of
+two methods is uncertain, `paceline plot ... heatmap --ratio A B` marks such cells, and the explorer reports both.
 
 ## How it is computed
 
 The header of `analysis/trust/time_interval.hpp` has the equations. The method is split conformal prediction by testbeds,
-with a scale (Lei et al., JASA 113, 2018), rather than a hierarchical model: with {beds} testbeds, a prior on the spread
-between them would decide the tails, while here the page can show, testbed by testbed, what the others said about it.
-Every testbed has the same weight in the quantiles, because the rows of one testbed err together. Errors upwards and
-downwards have quantiles of their own; their finite-sample correction would be the largest error of all, and is not made,
-so what holds the intervals is the test below, and no theorem.
+with a scale (Lei et al., JASA 113, 2018). A hierarchical model would need a prior on the spread between {beds} testbeds,
+and the prior would decide the tails. Here the page can show, for each testbed, what the others predict about it.
 
-A fabric with shared links, nodes that fail, links that come and go, other jobs and workers that do not wait for each other
-were on no testbed. They get the widest interval of the table, and `paceline check --interval` says so ([warnings.md](warnings.md#unlike-validated)).
+Every testbed has the same weight in the quantiles, because the rows of one testbed err together. Upward and downward
+errors have separate quantiles. Their finite-sample correction would be the largest error of all and is not made, so the
+intervals rest on the test below, not on a theorem.
 
-How the table was made is part of how far to trust it. The shares and their number, the weights of rows and the cap of the
-third share were chosen among some twenty combinations by the scores on these testbeds, so the scores flatter a little.
-The score of an interval is that of Winkler (JASA 67, 1972): its width, and 20 times as much as it is missed by, in natural
-logarithms of the time; less is better.
-Rows that informed a constant are out. Coding times of GRACE's compressors are taken as inputs, as gradient times are.
+No testbed had a fabric with shared links, nodes that fail, links that come and go, other jobs, or workers that do not
+wait for each other. Such scenarios get the widest interval of the table, and `paceline check --interval`
+[warns of it](warnings.md#unlike-validated).
+
+How the table was made affects how far to trust it. The shares and their number, the weights of rows and the cap of the
+third share were chosen among some twenty combinations by the scores on these same testbeds, so the scores are slightly
+optimistic. The score of an interval is Winkler's (JASA 67, 1972): its width plus 20 times the distance by which it
+misses, in natural logarithms of the time; lower is better. Rows that informed a constant are left out. Coding times of
+GRACE's compressors are inputs, as gradient times are.
 """.rstrip()
 
 HEAD = ["| kind | testbeds | rows | covered | width | score | by one factor | its width | its score |", "|---|" + "---|" * 8]
@@ -319,16 +323,16 @@ def section(title, rows, text):
     found = figures(rows)
     group = pooled(rows)
     return [f"## {title}", "", *text, "",
-            f"Left out one by one, testbeds are covered in {percent(found['testbeds'])} of their rows on average, and "
-            f"{percent(found['rows'])} of all rows are.",
-            f"The mean score of a testbed is {found['own']:.3f}. One factor for all, chosen likewise on the other testbeds,",
-            f"has {found['factor']:.3f} (it covers {percent(found['factor_covers'])}), so intervals are better by "
-            f"{percent(found['gain'])}; the one factor that is best for these very rows",
-            f"has {found['afterwards']:.3f}. With every row counted alike, in place of every testbed, the scores are "
+            f"With each testbed left out in turn, intervals cover {percent(found['testbeds'])} of a testbed's rows on average, "
+            f"and {percent(found['rows'])} of all rows.",
+            f"The mean score of a testbed is {found['own']:.3f}. A single factor for all, chosen in the same way on the other",
+            f"testbeds, scores {found['factor']:.3f} (and covers {percent(found['factor_covers'])}), so intervals are better by "
+            f"{percent(found['gain'])}. The single factor that suits these rows best",
+            f"scores {found['afterwards']:.3f}. If every row, instead of every testbed, has the same weight, the scores are "
             f"{found['own_rows']:.3f} and {found['factor_rows']:.3f}.", "",
             *HEAD, *kind_lines(rows, lambda row: group[row["kind"]]), "",
-            f"Kinds with fewer than {FEWEST_TESTBEDS} testbeds stand together above. Each alone, and by testbeds; one or two testbeds",
-            "are too few to say how often an interval of their kind holds:", "",
+            f"Kinds with fewer than {FEWEST_TESTBEDS} testbeds are combined above. The next tables show each kind and each testbed.",
+            "One or two testbeds are too few to tell how often an interval of their kind holds:", "",
             *HEAD, *kind_lines(rows, lambda row: row["kind"]), "",
             HEAD[0].replace("kind", "testbed", 1), HEAD[1], *kind_lines(rows, lambda row: row["testbed"]), ""]
 
@@ -356,9 +360,9 @@ def page(tables):
     text = TEXT.format(beds=beds, ratio=ratio, ratio_pairs=pairs, ratio_beds=ratio_beds)
     return "\n".join([text, "",
                       *section("With constants as they are stated", tables["stated"],
-                               ["Every testbed is predicted without the constants of network and library that its own rows informed."]),
+                               ["Every testbed is predicted without the network and library constants that its own rows informed."]),
                       *section("With fitted constants", tables["fitted"],
-                               ["Constants that rows of a testbed informed are used; these rows do not count."])])
+                               ["Testbeds use the constants that their rows informed; these rows do not count."])])
 
 
 def aims_missed(rows):

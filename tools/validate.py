@@ -192,9 +192,9 @@ def page_of(ran, program, folder):
     figures = f"{len(errors)} predictions, median error {statistics.median(errors):.1%}; {far} are off by more than 25 %."
     page = "\n".join([
         "# Predictions against measurements", "",
-        "`make validation` (`tools/validate.py`) generates this page from `scenarios/validation/`; do not edit it. "
-        "The inputs are", "single-machine figures and link facts. Each fitted constant is named, "
-        "and a row that informed a constant is no", "prediction: the two are counted apart. Nothing is tuned per point.", "",
+        "`make validation` (`tools/validate.py`) generates this page from `scenarios/validation/`; do not edit it. Inputs are",
+        "single-machine figures and link facts. Every fitted constant is named. Rows that informed a constant are counted apart",
+        "from predictions. Nothing is tuned per point.", "",
         f"**{figures}**", "",
         "| rows that | number | median error | off by more than 25 % |", "|---|---|---|---|", *kinds, "",
         "| study | predictions | median error | largest | off by more than 25 % |",

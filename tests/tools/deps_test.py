@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests what tools/deps.sh says on a system without apt."""
+"""Tests what tools/deps.sh says on a system without apt, and where apt waits or fails."""
 
 import os
 import pathlib
@@ -44,6 +44,50 @@ class WithoutApt(unittest.TestCase):
     def test_node_is_installed_only_where_there_is_none(self):
         self.assertRegex(deps_with([], "--explorer").stderr, r"\bnodejs npm\b")
         self.assertNotRegex(deps_with(["node", "npm"], "--explorer").stderr, r"\bnodejs\b")
+
+
+class WithApt(unittest.TestCase):
+    """apt-get is a script here. Its n-th call runs the n-th of `answers`."""
+
+    def deps(self, *answers):
+        with tempfile.TemporaryDirectory() as folder:
+            programs = {
+                "dpkg-query": '[ ! -e $folder/done ] || echo "installed:debootstrap installed:util-linux installed:git "',
+                "apt-get": 'read -r answer <$folder/answers\nsed -i 1d $folder/answers\neval "$answer"',
+                "sudo": 'exec "$@"',
+                "sleep": "",
+            }
+            pathlib.Path(folder, "answers").write_text("".join(f"{answer}\n" for answer in answers), encoding="utf-8")
+            for name, text in programs.items():
+                program = pathlib.Path(folder, name)
+                program.write_text(f"#!/bin/bash\nfolder={folder}\n{text}\n", encoding="utf-8")
+                program.chmod(0o755)
+            run = subprocess.run(["bash", DEPS, "--fresh"], env={"PATH": f"{folder}:/usr/bin:/bin"}, capture_output=True,
+                                 text=True, check=False)
+            self.assertEqual(pathlib.Path(folder, "answers").read_text(encoding="utf-8"), "", "calls that were not made")
+            return run
+
+    LOCKED = ("printf '%s\\n' 'E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7 (unattended-upgr)'"
+              " 'E: Unable to acquire the dpkg frontend lock' >&2; exit 100")
+
+    def test_it_waits_for_a_lock_and_says_so_once(self):
+        run = self.deps("true", self.LOCKED, self.LOCKED, "touch $folder/done")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(run.stdout.splitlines()[1:],
+                         ["waiting for up to 15 minutes for the lock /var/lib/dpkg/lock-frontend. "
+                          "It is held by process 7 (unattended-upgr)", "installed"])
+
+    def test_the_lists_have_a_lock_too(self):
+        run = self.deps("exit 100", "echo 'E: Could not get lock /var/lib/apt/lists/lock' >&2; exit 100", "true",
+                        "touch $folder/done")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("for the lock /var/lib/apt/lists/lock\n", run.stdout)
+
+    def test_where_apt_fails_its_reason_is_the_message(self):
+        run = self.deps("true", "echo 'E: old lists' >&2; exit 100", "echo 'W: no network' >&2",
+                        "echo 'E: Unable to locate package git' >&2; exit 100")
+        self.assertEqual((run.returncode, run.stderr), (1, "W: no network\nE: Unable to locate package git\n"))
+        self.assertEqual(run.stdout, "installing: debootstrap util-linux git\n")
 
 
 if __name__ == "__main__":
