@@ -23,7 +23,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HEADERS = str(ROOT) + r"/(sim|topologies|models|algorithms|analysis|app|bench)/.*\.[ch]pp$"
+HEADERS = str(ROOT) + r"/(sim|topologies|models|algorithms|analysis|app|bench|examples)/.*\.[ch]pp$"
 # The last name before a parenthesis, a brace, an equals sign or an array's bracket.
 DEFINED = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|using (\w+) ="
                      r"|(?!using |template )[\w:].*?\b(\w+)\s*[({=\[])")
@@ -140,7 +140,7 @@ def main():
     tests, built = str(ROOT / "tests"), str(ROOT / "build")
     entries = [entry for entry in json.loads((build / "compile_commands.json").read_text())
                if entry["file"].endswith(".cpp") and arguments.only in entry["file"]
-               and not entry["file"].startswith((tests, built))]
+               and not entry["file"].startswith((tests, built)) and not entry["file"].endswith("_test.cpp")]
     if arguments.changed_in is not None:
         everything = {entry["file"] for entry in entries}
         changed = changed_files(arguments.changed_in, everything)
