@@ -1,7 +1,8 @@
-// Low-rank softmax regression: logits = W (V input + c) + b, two dense layers and nothing between.
+// Low-rank softmax regression: logits = W (V input + c) + b, two dense layers without a
+// nonlinearity between them.
 //
-// V has `rank` rows, so W V has at most that rank. Not convex. Tensors down.weight {rank, features},
-// down.bias {rank}, up.weight {classes, rank}, up.bias {classes}.
+// V has `rank` rows, so the rank of W V is at most that. Not convex. Tensors: down.weight
+// {rank, features}, down.bias {rank}, up.weight {classes, rank}, up.bias {classes}.
 #pragma once
 
 #include <memory>

@@ -36,7 +36,7 @@ AlgorithmChoice read_pipe_sgd(const ObjectReader& read, const AlgorithmInput& in
 
 constexpr auto algorithms = std::to_array<AlgorithmEntry>({
     {"pipe-sgd",
-     "gradients all-reduced beside the next ones, from memory",
+     "gradients all-reduced while the next ones are computed, from memory",
      "Li et al., NeurIPS 2018",
      Feature::models,
      &read_pipe_sgd,
