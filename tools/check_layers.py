@@ -31,6 +31,7 @@ LAYERS = {
     "python": [*PRODUCT, "python"],
     "tests": [*PRODUCT, "bench", "tests"],
     "bench": [*PRODUCT, "bench", "tests"],
+    "examples": [*PRODUCT, "tests", "examples"],
 }
 
 # layer: {room: the rooms of the layer that it may include besides itself}. A room's inner folders belong to it. Rooms of
@@ -85,7 +86,7 @@ HEAVY_IN_HEADERS = [
     (re.compile(r"nlohmann/json\.hpp$"), "json.hpp in a header", "nlohmann/json_fwd.hpp"),
     (re.compile(r"Eigen/(Dense|Eigen)$"), "Eigen/Dense in a header", "Eigen/Core"),
 ]
-JSON_FOLDERS = ["app", "explorer", "python", "tests", "bench"]
+JSON_FOLDERS = ["app", "explorer", "python", "tests", "bench", "examples"]
 ENGINE_ALLOWED = re.compile(r"[a-z_0-9]+$|fmt/|boost/random(/|\.hpp$)|boost/circular_buffer\.hpp$|boost/smart_ptr/intrusive_|sim/engine/")
 ENGINE_ALLOWED_TEXT = "the standard library, fmt, Boost.Random, Boost.CircularBuffer, intrusive pointers of Boost.SmartPtr, sim/engine"
 
@@ -241,6 +242,7 @@ GOOD = [
     ("app/a.cpp", "#include <nlohmann/json.hpp>"),
     ("tests/app/a_test.cpp", '#include "app/a.hpp"'),
     ("bench/a.cpp", '#include "tests/run.hpp"'),
+    ("examples/a_test.cpp", '#include "tests/run.hpp"'),
     ("algorithms/sparse/a.cpp", '#include "algorithms/runtime/a.hpp"'),
     ("app/study/ranks/a.cpp", '#include "app/json/a.hpp"'),
     ("app/scenario/cluster/a.cpp", '#include "app/scenario/algorithms/a.hpp"'),
@@ -262,6 +264,7 @@ BAD = [
     ("algorithms/a.hpp", '#include "analysis/a.hpp"'),
     ("analysis/a.hpp", '#include "app/a.hpp"'),
     ("app/a.cpp", '#include "tests/run.hpp"'),
+    ("tests/a.cpp", '#include "examples/a.hpp"'),
     ("app/b.cpp", '#include "a.hpp"'),
     ("app/c.cpp", '#include "../sim/a.hpp"'),
     ("app/d.cpp", "#include <sim/a.hpp>"),

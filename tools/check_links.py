@@ -6,8 +6,7 @@ refer to pages, headings and sources that exist.
     tools/check_links.py --self-test   check that the checker finds faults
 
 On a page, checks relative links and their anchors, but no links to other sites, and sources in backquotes. An anchor is
-a heading as GitHub spells it, or an <a id="...">. A name with foo or NAME in it is an example, and the pages of docs/adding
-may name files that only their example has.
+a heading as GitHub spells it, or an <a id="...">. A name with foo or NAME in it is an example.
 
 In code and in descriptions of the schema, checks
 
@@ -91,10 +90,9 @@ def page_faults(root, texts, known, files):
             leads_to[page].add(name)
             if anchor and name in known and anchor not in known[name]:
                 yield f"{page}: {link}: there is no such heading"
-        if not page.startswith("docs/adding/"):
-            for source in re.findall(r"`([^`\s]*)`(?! @)", text):
-                if SOURCE.fullmatch(source) and not EXAMPLE.search(source) and source not in files:
-                    yield f"{page}: {source}: there is no such source"
+        for source in re.findall(r"`([^`\s]*)`(?! @)", text):
+            if SOURCE.fullmatch(source) and not EXAMPLE.search(source) and source not in files:
+                yield f"{page}: {source}: there is no such source"
     reached, todo = {INDEX}, [INDEX]
     while todo:
         new = {name for name in leads_to.get(todo.pop(), ()) if name in texts} - reached

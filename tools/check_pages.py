@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""Checks that the commands of the tutorial and the how-to pages do what the pages show.
+"""Checks that the commands of the tutorial, of the how-to pages and of docs/adding do what the pages show.
 
     tools/check_pages.py PACELINE [PAGE...]     run the pages' commands; exit 1 and print the differences
     tools/check_pages.py --self-test            check that the checker finds faults
 
-Each page runs from top to bottom in its own folder, which has the shipped scenarios, tools/ and tests/, and PACELINE as
-`paceline`.
+Each page runs from top to bottom in its own folder, which has the shipped scenarios, examples/, tools/ and tests/, and
+PACELINE as `paceline`. PACELINE's folder is build/release there.
 
   ```json, ```csv, ```python   is written to the file that the paragraph before it names: "Write `name`",
-                               or the last `name` of a paragraph that ends with a colon;
+                               or the last `name` of a paragraph that ends with a colon, unless the tree has
+                               that file: then it is a quote (tools/check_quotes.py);
   ```sh                        is run by bash and must succeed (```bash is only shown);
   ```text right after it       is the expected output; a line "..." stands for any lines. If it begins with
                                "paceline: " and no "warning", it is an error, and the commands must fail.
 
 On every other page of docs/ and in README.md, the scenarios that commands name must exist, and `paceline check` must
-accept their `--set` options. tools/check_adding.py runs the commands of docs/adding.
+accept their `--set` options.
 
 A number may be shown with fewer decimals than are printed. Otherwise lines must be equal except for the width of gaps:
 results have the same bytes on every machine.
@@ -40,7 +41,8 @@ class Failure(Exception):
 
 
 def pages():
-    return [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+    folders = [ROOT / "docs" / "how-to", ROOT / "docs" / "adding"]
+    return [ROOT / "docs" / "tutorial.md", *(page for folder in folders for page in sorted(folder.glob("*.md")))]
 
 
 def file_named_before(text):
@@ -99,7 +101,7 @@ def check_page(text, folder, binary):
     for i, block in enumerate(blocks):
         kind, content = block.groups()
         name = file_named_before(text[: block.start()])
-        if kind in ("json", "csv", "python") and name:
+        if kind in ("json", "csv", "python") and name and not ("/" in name and (ROOT / name).is_file()):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(content)
         if kind != "sh":
@@ -120,8 +122,10 @@ def check(files, binary):
     for page in files:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            for shipped in ("scenarios", "tools", "tests"):
+            for shipped in ("scenarios", "examples", "tools", "tests"):
                 (folder / shipped).symlink_to(ROOT / shipped)
+            (folder / "build").mkdir()
+            (folder / "build" / "release").symlink_to(binary.parent)
             try:
                 check_page(page.read_text(), folder, binary)
             except (Failure, subprocess.TimeoutExpired) as failure:

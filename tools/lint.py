@@ -29,7 +29,7 @@ import changed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "lint"
-HEADERS = str(ROOT) + r"/(sim|topologies|models|algorithms|analysis|app|bench)/.*\.[ch]pp$"
+HEADERS = str(ROOT) + r"/(sim|topologies|models|algorithms|analysis|app|bench|examples)/.*\.[ch]pp$"
 # The last name before a parenthesis, a brace, an equals sign or an array's bracket.
 DEFINED = re.compile(r"^(?:(?:struct|class|enum class|enum) (\w+)|using (\w+) ="
                      r"|(?!using |template )[\w:].*?\b(\w+)\s*[({=\[])")
@@ -136,10 +136,11 @@ def main():
 
     entries = database()
     if arguments.families:
-        which = r"/tests/.*\.cpp$" if arguments.tests else r"^(?!.*/(build|tests)/).*\.cpp$"
+        which = r"(/tests/|_test).*\.cpp$" if arguments.tests else r"^(?!.*/(build|tests)/)(?!.*_test\.cpp$).*\.cpp$"
         return subprocess.run(["run-clang-tidy-19", "-p", str(BUILD), "-quiet", "-j", str(os.cpu_count()), which], check=False).returncode
-    others = (str(ROOT / "tests"), str(ROOT / "examples"), str(ROOT / "build"))
-    entries = [entry for entry in entries if entry["file"].endswith(".cpp") and not entry["file"].startswith(others)]
+    others = (str(ROOT / "tests"), str(ROOT / "build"))
+    entries = [entry for entry in entries if entry["file"].endswith(".cpp") and not entry["file"].startswith(others)
+               and not entry["file"].endswith("_test.cpp")]
     if arguments.changed:
         chosen = changed_files({entry["file"] for entry in entries})
         entries = [entry for entry in entries if entry["file"] in chosen]
