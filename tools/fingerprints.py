@@ -11,6 +11,7 @@ on two. All variants must write the same bytes.
     tools/fingerprints.py PROGRAM --write    run everything and write fingerprints.txt
     tools/fingerprints.py PROGRAM --compare  compare the variants with each other only, not with fingerprints.txt
     tools/fingerprints.py PROGRAM --instruction-sets    print the values of PACELINE_ISA for this machine, one per line
+    tools/fingerprints.py --since COMMIT     exit 1 if fingerprints.txt has moved since COMMIT and changes/ says nothing
     tools/fingerprints.py --self-test        check that a wrong hash, a wrong byte and a gap in the scenarios are found
 
     --set coverage|shipped|all    which scenarios (default: all)
@@ -208,13 +209,17 @@ def read_listed(path):
     """Returns {"scenarios/x/results.csv": hash} of a file of fingerprints."""
     if not path.exists():
         sys.exit(f"fingerprints: there is no {path}; `make fingerprints` writes it")
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    return hashes_of(path.read_text(encoding="utf-8"))
+
+
+def hashes_of(text):
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return {name: it for it, name in (line.split(maxsplit=1) for line in lines)}
 
 
 def write_listed(path, hashes):
     """Writes a file of fingerprints. A concurrent reader sees either the old or the new file."""
-    lines = ["# Made by `make fingerprints`. A line that changes is news: it needs one under Results in CHANGELOG.md.",
+    lines = ["# Made by `make fingerprints`. If a hash moves, changes/TOPIC.results.md says which numbers moved and why.",
              *(f"{hashes[name]}  {name}" for name in sorted(hashes))]
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -248,6 +253,18 @@ def stale_lines(listed, root=ROOT):
     """Returns a line for each fingerprint of a scenario that no longer exists."""
     return [f"{name}: {LISTED.name} has it, and there is no such scenario" for name in listed
             if not (root / Path(name).parent).with_suffix(".json").exists()]
+
+
+def unexplained(commit, root=ROOT):
+    """Returns a line for each listed hash that has moved since a commit, if no results file was written since then."""
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True).stdout
+
+    files = ("--", "changes/*.results.md")
+    written = git("diff", "--name-only", "--diff-filter=d", commit, *files) + git("ls-files", "--others", *files)
+    before = hashes_of(git("show", f"{commit}:{LISTED}"))
+    moved = [name for name, it in read_listed(root / LISTED).items() if before.get(name, it) != it]
+    return [] if written else [f"{name}: has moved, and no changes/TOPIC.results.md says why" for name in moved]
 
 
 def used_names(scenario):
@@ -359,6 +376,7 @@ def self_test():
         assert len(settings) == 2 and [len({it[i] for it in settings}) for i in range(3)] == [2, 2, 2], settings
         for scenario in (COVERAGE / "x.json", SHIPPED / "x.json"):
             self_test_bytes(program, scenario, variants, folder)
+        self_test_unexplained(folder / "tree")
     assert names_of_lists(program=program_of_text("  one-kind   text\n")) == {
         (f"{key}.kind", "one-kind") for key in LISTS.values()}
     assert len(stale_lines({"scenarios/first-training/results.csv": "", "scenarios/no-such/results.csv": ""})) == 1
@@ -395,6 +413,25 @@ def self_test_bytes(program, scenario, variants, folder):
     assert faults(listed | {str(Path(table).parent / "timeline.csv"): "0" * 16}, "")[0], "a lost table was not noticed"
 
 
+def self_test_unexplained(tree):
+    def listing(**hashes):
+        write_listed(tree / LISTED, hashes)
+        return [line.partition(":")[0] for line in unexplained("HEAD", tree)]
+
+    (tree / COVERAGE).mkdir(parents=True)
+    (tree / "changes").mkdir()
+    write_listed(tree / LISTED, {"a": "1", "b": "1"})
+    identity = ["-c", "user.name=self-test", "-c", "user.email=self-test"]
+    for words in (["init", "--quiet"], ["add", "."], [*identity, "commit", "--quiet", "--message=base"]):
+        subprocess.run(["git", *words], cwd=tree, check=True)
+    assert listing(a="1", b="1") == listing(a="1", c="2") == [], "a hash that has not moved was reported"
+    assert listing(a="2", b="1") == ["a"], "a hash that has moved was not noticed"
+    (tree / "changes" / "a.results.md").write_text("A.\n", encoding="utf-8")
+    assert listing(a="2", b="1") == [], "a results file was not noticed"
+    subprocess.run(["git", "add", "."], cwd=tree, check=True)
+    assert listing(a="2", b="1") == [], "a results file that git knows was not noticed"
+
+
 def self_test_gaps():
     schema = {"properties": {"algorithm": {"$ref": "#/definitions/algorithm"}},
               "definitions": {"algorithm": {"oneOf": [{"$ref": "#/definitions/a"}, {"$ref": "#/definitions/b"}]},
@@ -415,6 +452,7 @@ def arguments_of(words):
     what = parser.add_mutually_exclusive_group()
     for name in ("check", "write", "compare", "instruction-sets", "self-test"):
         what.add_argument(f"--{name}", action="store_true")
+    what.add_argument("--since", metavar="COMMIT")
     parser.add_argument("--set", choices=("coverage", "shipped", "all"), default="all")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[])
     parser.add_argument("--under", default="")
@@ -422,7 +460,7 @@ def arguments_of(words):
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--time-limit", type=float, default=300)
     chosen = parser.parse_args(words)
-    if chosen.program is None and not chosen.self_test:
+    if chosen.program is None and not (chosen.self_test or chosen.since):
         parser.error("which PROGRAM?")
     if chosen.write and (chosen.only or chosen.set != "all" or chosen.under):
         parser.error("--write goes with all scenarios, run by this machine")
@@ -434,6 +472,8 @@ def main():
     if chosen.self_test:
         self_test()
         return
+    if chosen.since:
+        sys.exit("\n".join(unexplained(chosen.since)) or None)
     program = Program(chosen.program, chosen.under, chosen.time_limit)
     if chosen.instruction_sets:
         print("\n".join(program.instruction_sets()))
@@ -451,7 +491,7 @@ def main():
     if found:
         print(*found, sep="\n", file=sys.stderr)
         sys.exit(f"fingerprints: {len(found)} differences. The tables of each variant lie in {keep}; `diff` shows the "
-                 "rows. If a number is meant to move, run `make fingerprints` and say so under Results in CHANGELOG.md.")
+                 "rows. If a number is meant to move, run `make fingerprints` and say so in changes/TOPIC.results.md.")
     tables = {name: it for made in hashes.values() for name, it in made.items()}
     if chosen.write:
         write_listed(ROOT / LISTED, tables)
