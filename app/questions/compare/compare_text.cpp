@@ -166,8 +166,8 @@ std::string builds_text(const ResultComparison& found, const ProgramHistory& his
         "changes/*.results.md and CHANGELOG.md of their source trees.\n",
         found.before.version);
     for (const ResultsOfVersion& section : sections(found, history))
-        text += fmt::format("The program that compares them has these:\n\n{}\n\n{}\n",
-                            section.version, section.text);
+        text += fmt::format("This program knows of these:\n\n{}\n\n{}\n", section.version,
+                            section.text);
     return text;
 }
 
