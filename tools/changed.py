@@ -2,6 +2,7 @@
 """Checks what a branch changed, in minutes: `make changed`. The rest is CI's.
 
     tools/changed.py [--base COMMIT]    the commit to compare with, the work tree and new files included (default: base())
+    tools/changed.py --results          only check that changes/ explains each fingerprint that moved
 
 Runs the stage `sources` of docs/checks.md; builds the program and the tests in build/changed, sources one by one and at
 -O1, so that a change compiles what includes it and nothing else; runs the tests of the rooms that were touched and of the
@@ -46,6 +47,13 @@ def changed_files(since):
     return sorted({*git("diff", "--name-only", since).split(), *new.split()})
 
 
+def unexplained(since):
+    """Returns the fingerprints that moved, if no file of changes/ that was written since says which numbers did."""
+    moved = git("diff", "--diff-filter=M", "--name-only", since, "--", "tests/fingerprints/hashes").split()
+    written = [path for path in changed_files(since) if path.startswith("changes/") and path.endswith(".results.md")]
+    return [] if written else moved
+
+
 def room_of(path):
     return "/".join(path.split("/")[:2])
 
@@ -80,7 +88,12 @@ def run(what, command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--base", default=None)
-    since = parser.parse_args().base or base()
+    parser.add_argument("--results", action="store_true")
+    chosen = parser.parse_args()
+    since = chosen.base or base()
+    if chosen.results:
+        moved = unexplained(since)
+        sys.exit(f"changed: {', '.join(moved)} moved since {since[:12]}: say what in changes/TOPIC.results.md" if moved else 0)
     changed = changed_files(since)
     print(f"changed: {len(changed)} files since {git('log', '-1', '--format=%h %s', since).strip()}")
     os.environ["PACELINE_BASE"] = since  # for lint

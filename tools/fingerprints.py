@@ -461,7 +461,7 @@ def main():
     if found:
         print(*found, sep="\n", file=sys.stderr)
         sys.exit(f"fingerprints: {len(found)} differences. The tables of each variant lie in {keep}; `diff` shows the "
-                 "rows. If a number is meant to move, run `make fingerprints` and say so in a file of changes/.")
+                 "rows. If a number is meant to move, run `make fingerprints` and say so in changes/TOPIC.results.md.")
     tables = {name: it for made in hashes.values() for name, it in made.items()}
     if chosen.write:
         write_listed(ROOT / LISTED, tables)

@@ -66,7 +66,8 @@ Result read_result(const std::string& name) {
 int compare_results(const CompareArguments& arguments) {
     const ResultComparison found =
         compare(read_result(arguments.before), read_result(arguments.after));
-    const ProgramHistory history{own_changelog(), version};
+    const std::string changelog = own_changelog();
+    const ProgramHistory history{changelog, version};
     print(stdout,
           arguments.json ? comparison_json(found, history) : comparison_text(found, history));
     return found.same() ? done : results_differ;

@@ -4,15 +4,13 @@
 #include <charconv>
 #include <cstdint>
 
-#include "app/json/resources.hpp"
+#include <fmt/format.h>
 
 namespace paceline {
 
 std::span<const EmbeddedFile> changelog_files();  // made by cmake/EmbedResources.cmake
 
 namespace {
-
-constexpr std::string_view unreleased = "Unreleased";
 
 std::string_view take_line(std::string_view& text) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -74,8 +72,19 @@ std::vector<ResultsOfVersion> results_between(std::string_view changelog, std::s
     return all;
 }
 
-std::string_view own_changelog() {
-    return changelog_files().front().text;
+std::string joined_changelog(std::span<const EmbeddedFile> files) {
+    std::string joined;
+    for (const EmbeddedFile& change : files.subspan(1)) {
+        if (joined.empty()) joined = fmt::format("## {}\n\n### Results\n\n", unreleased);
+        std::string_view mark = "- ";
+        for (std::string_view text = change.text; !text.empty(); mark = "  ")
+            joined.append(mark).append(take_line(text)).append("\n");
+    }
+    return joined + std::string(files.front().text);
+}
+
+std::string own_changelog() {
+    return joined_changelog(changelog_files());
 }
 
 }  // namespace paceline

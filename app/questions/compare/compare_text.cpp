@@ -123,11 +123,23 @@ bool versions_differ(const ResultComparison& found) {
            found.before.version != found.after.version;
 }
 
+// Whether two builds of one version made the results.
+bool builds_differ(const ResultComparison& found) {
+    return !found.before.version.empty() && found.before.version == found.after.version &&
+           found.before.build != found.after.build;
+}
+
+// What moved between two versions, or what may have moved between two builds of the program's own.
 std::vector<ResultsOfVersion> sections(const ResultComparison& found,
                                        const ProgramHistory& history) {
-    if (!versions_differ(found)) return {};
-    const auto [older, newer] = in_order(found);
-    return results_between(history.changelog, older, newer, history.version);
+    if (versions_differ(found)) {
+        const auto [older, newer] = in_order(found);
+        return results_between(history.changelog, older, newer, history.version);
+    }
+    if (!builds_differ(found) || found.before.version != history.version) return {};
+    std::vector<ResultsOfVersion> all = results_of_versions(history.changelog);
+    std::erase_if(all, [](const auto& section) { return section.version != unreleased; });
+    return all;
 }
 
 std::string versions_text(const ResultComparison& found, const ProgramHistory& history) {
@@ -148,18 +160,24 @@ std::string versions_text(const ResultComparison& found, const ProgramHistory& h
     return text;
 }
 
+std::string builds_text(const ResultComparison& found, const ProgramHistory& history) {
+    std::string text = fmt::format(
+        "\nBoth are of paceline {}, but of different builds. What moved between them is in "
+        "changes/*.results.md and CHANGELOG.md of their source trees.\n",
+        found.before.version);
+    for (const ResultsOfVersion& section : sections(found, history))
+        text += fmt::format("This program knows of these:\n\n{}\n\n{}\n", section.version,
+                            section.text);
+    return text;
+}
+
 // Why numbers moved, as far as manifests and the changelog say.
 std::string why_text(const ResultComparison& found, const ProgramHistory& history) {
     if (found.same()) return "";
     if (versions_differ(found)) return versions_text(found, history);
     if (found.before.version.empty() || found.after.version.empty())
         return "\nWithout both manifests it is not known whether scenarios and versions differ.\n";
-    if (found.before.build != found.after.build)
-        return fmt::format(
-            "\nBoth are of paceline {}, but of different builds, between which versions cannot "
-            "tell. CHANGELOG.md of either source tree says what moved, under \"Results\".\n",
-            found.before.version);
-    return "";
+    return builds_differ(found) ? builds_text(found, history) : "";
 }
 
 Json origin_json(const Origin& origin) {

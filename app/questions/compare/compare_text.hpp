@@ -27,7 +27,8 @@ std::string comparison_text(const ResultComparison& found, const ProgramHistory&
 ///                  known)
 ///   "tables"       file, line: other tables that differ, and from which line on
 ///   "keys"         path, old and new (null: the key is not there), points
-///   "changelog"    version, results: of the versions between; empty where versions are equal
+///   "changelog"    version, results: of the versions between; of two builds of the program's own
+///                  version, what is unreleased
 std::string comparison_json(const ResultComparison& found, const ProgramHistory& history);
 
 }  // namespace paceline

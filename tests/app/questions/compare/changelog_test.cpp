@@ -1,6 +1,7 @@
 #include "app/questions/compare/changelog.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,20 @@ TEST_CASE(
     CHECK(between("0.9.1", "0.11.0", "0.11.0") == Versions{"Unreleased", "0.10.0"});
     CHECK(between("0.9.1", "0.10.0", "0.11.0") == Versions{"0.10.0"});
     CHECK(between("0.9.1", "0.11.0", "0.10.0") == Versions{"0.10.0"});
+}
+
+TEST_CASE("changelog: the results of changes are unreleased, each an entry of its own") {
+    const std::vector<EmbeddedFile> files{
+        {"CHANGELOG.md", "# Changelog\n\n## 0.10.0\n"},
+        {"changes/rings.results.md", "Rings are slower.\nTwice.\n"},
+        {"changes/trees.results.md", "Trees are faster."}};
+    const std::vector<ResultsOfVersion> all = results_of_versions(joined_changelog(files));
+
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].version == "Unreleased");
+    CHECK(all[0].text == "- Rings are slower.\n  Twice.\n- Trees are faster.");
+    CHECK(all[1].version == "0.10.0");
+    CHECK(joined_changelog(std::span(files).first(1)) == files[0].text);
 }
 
 TEST_CASE("changelog: the program has its own, which tells of Results") {

@@ -254,7 +254,19 @@ TEST_CASE("compare: two builds of one version are told apart") {
     after.manifest = before.manifest;
     after.manifest->replace(after.manifest->find("\"b\""), 3, "\"c\"");
 
-    CHECK(has(comparison_text(compare(before, after), history), "different builds"));
+    const auto text = [&] { return comparison_text(compare(before, after), history); };
+    const auto json = [&] { return Json::parse(comparison_json(compare(before, after), history)); };
+    CHECK(has(text(), "different builds"));
+    CHECK(has(text(), "Unreleased\n\n- Rings are slower.\n"));
+    CHECK(json().at("changelog").at(0).at("version") == "Unreleased");
+
+    before.manifest = after.manifest;
+    CHECK_FALSE(has(text(), "Rings are slower"));
+    CHECK(json().at("changelog").empty());
+    before.manifest = manifest_of("0.1.0", "");
+    after.manifest->replace(after.manifest->find("0.2.0"), 5, "0.1.0");
+    CHECK(has(text(), "different builds"));
+    CHECK_FALSE(has(text(), "Rings are slower"));
 }
 
 TEST_CASE("compare, property: it finds the changes that were made, and these alone") {
