@@ -383,7 +383,7 @@ class Figures(unittest.TestCase):
             drawn = figure.axes[0].collections[0].get_paths()[0].get_extents()
             self.assertAlmostEqual(drawn.ymin, low, places=5, msg=band)
             self.assertAlmostEqual(drawn.ymax, high, places=5, msg=band)
-            self.assertIn(f"mean of 3 seeds; bands, where there are: {bands.BANDS[band]}",
+            self.assertIn(f"mean of 3 seeds; bands, if any: {bands.BANDS[band]}",
                           figure.texts[-1].get_text().replace("\n", " "))
         figure = speedup.draw(common.read_study(folder.path, (), "none"), options("speedup"))
         self.assertEqual(len(figure.axes[0].collections), 0)

@@ -61,7 +61,7 @@ def test_methods_stand_beside_those_of_the_table_and_have_their_names():
 
 @pytest.mark.parametrize(("options", "path", "words"), [
     ({"dampign": 0.5}, "algorithm.dampign", "did you mean \"damping\"?"),
-    ({"damping": "much"}, "algorithm.damping", "\"much\" is no number"),
+    ({"damping": "much"}, "algorithm.damping", "\"much\" is not a number"),
     ({"damping": [1]}, "algorithm.damping", "is no number"),
     ({"codec": {"kind": "qsgdd"}}, "algorithm.codec.kind", "did you mean \"qsgd\"?"),
 ])
@@ -80,7 +80,7 @@ def test_an_option_without_a_default_has_to_be_given():
 
     with pytest.raises(paceline.ScenarioError, match="\"period\" is missing"):
         paceline.check(with_method(needs))
-    with pytest.raises(paceline.ScenarioError, match="1.5 is no whole number"):
+    with pytest.raises(paceline.ScenarioError, match="1.5 is not a whole number"):
         paceline.check(with_method(needs, period=1.5))
     run = paceline.run(with_method(needs, ring, period=3.0))
     assert run.points[0].metrics["sim_time_s"] == pytest.approx(3 * 3e-3)

@@ -89,7 +89,7 @@ def test_a_server_needs_a_fabric_with_room_for_it_and_is_told_by_its_rank():
         while self.begins_step():
             await self.post(self.workers, self.model())
 
-    with pytest.raises(paceline.MethodError, match="4 is no worker or server: there are 0 to 3"):
+    with pytest.raises(paceline.MethodError, match="4 is not a worker or server: there are 0 to 3"):
         paceline.run(ring(algorithm={"kind": lost}))
 
 
@@ -131,5 +131,5 @@ def test_a_failure_of_a_server_tells_where_and_its_mistakes_are_refused_when_it_
         @asks.server
         async def more(self, *, bound):
             """Takes what the method has not."""
-    with pytest.raises(ValueError, match="count: 0 is no number of servers"):
+    with pytest.raises(ValueError, match="count: 0 is not a number of servers"):
         asks.server(count=0)

@@ -53,7 +53,7 @@ class OfWhatPyTorchWrites(OfFiles):
                  (b"torch\\cuda\\__init__.py", "names with backslashes"),
                  (b"C:\\users\\net.py", "names with backslashes"),
                  (b"\\\\server\\users\\x.py", "names with backslashes"),
-                 (b"config.py(0): \x01\x1f\t", ""), (b"gemm \xff\xfe\x80", "is no UTF-8")]
+                 (b"config.py(0): \x01\x1f\t", ""), (b"gemm \xff\xfe\x80", "is not UTF-8")]
     BAD_VALUES = [(b"nan", "nan, inf or N/A"), (b"-nan", "nan, inf or N/A"), (b"-nan(ind)", "nan, inf or N/A"),
                   (b"inf", "nan, inf or N/A"), (b"-inf", "nan, inf or N/A"),
                   (b"N/A", "nan, inf or N/A"), (b"0,015152", "decimal comma"), (b"-31,5", "decimal comma")]

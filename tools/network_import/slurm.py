@@ -21,7 +21,7 @@ def numbers_of(body, place):
     for part in body.split(","):
         match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
         if not match or int(match[2] or match[1]) < int(match[1]):
-            raise Fault(f"{place}: {shown(part)} is no number or range of a host list, such as 0-3")
+            raise Fault(f"{place}: {shown(part)} is not a number or range of a host list, such as 0-3")
         if int(match[2] or match[1]) - int(match[1]) > MOST_NODES:
             raise Fault(f"{place}: {shown(part)} has more than {MOST_NODES} hosts")
         for number in range(int(match[1]), int(match[2] or match[1]) + 1):

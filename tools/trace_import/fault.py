@@ -45,7 +45,7 @@ class Reader:
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
             value = int(value)  # protobuf writes 64-bit integers as text
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self.refuse(f"{place}.{key}", f"{shown(value)} is no number of microseconds")
+            self.refuse(f"{place}.{key}", f"{shown(value)} is not a number of microseconds")
         if (isinstance(value, float) and not math.isfinite(value)) or abs(value) > 1e18:
             self.refuse(f"{place}.{key}", f"{shown(value)} is beyond any clock; a number of microseconds")
         if least is not None and value < least:

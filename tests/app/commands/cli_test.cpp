@@ -425,7 +425,7 @@ TEST_CASE("command line: explain describes one point, for people and for program
     CHECK(page.err.empty());
     CHECK(contains(page.out, "cluster.nodes = 4"));
     for (const char* section :
-         {"where a step goes", "links", "against the closed form", "what next"})
+         {"where a step's time goes", "links", "compared with the closed form", "what next"})
         CHECK(contains(page.out, section));
     CHECK(json.code == 0);
     CHECK(Json::parse(json.out).at("nodes") == 4);

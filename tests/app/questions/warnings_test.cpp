@@ -62,7 +62,7 @@ std::vector<Case> cases() {
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 8})"},
          "local-sgd: its 10 steps end within a period of 8 steps; step time, bytes per step and "
-         "speedup are those of the first 8"},
+         "speedup cover the first 8"},
         {"no-whole-period",
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 12})"},
@@ -74,9 +74,9 @@ std::vector<Case> cases() {
         {"no-rated-period",
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 8})", "measure.skip=2"},
-         "local-sgd: its 10 steps end before a period is over after those that \"measure.skip\" "
-         "leaves out, 8 in whole periods; there will be no step time and no speedup; take 16 steps "
-         "or more"},
+         "local-sgd: its 10 steps end before a whole period follows the steps that "
+         "\"measure.skip\" leaves out, 8 in whole periods; there will be no step time and no "
+         "speedup; use 16 steps or more"},
         {"unfinished-warm-up",
          timing,
          {R"(algorithm={"kind": "one-bit-adam", "fused": true})"},
@@ -128,7 +128,7 @@ std::vector<Case> cases() {
          timing,
          {R"(workload={"profile": "resnet-50", "device": "v100", "precision": "fp16",
              "efficiency": 0.4, "batch": 32})"},
-         "dense: computes in fp16 and sends 32 bits a number, the default, "},
+         "dense: computes in fp16 and sends 32 bits per number, the default, "},
         {"beyond-memory",
          timing,
          {R"(workload={"profile": "llama-7b", "step_time": "1s", "batch": 1, "device_memory": "80GB"})",
@@ -277,7 +277,7 @@ TEST_CASE("warnings: one line for each label, with the number of points") {
 
     REQUIRE(lines.size() == 2);
     CHECK(lines[0].starts_with("a: its 9 steps end"));
-    CHECK(lines[0].ends_with("; so in 2 points [unfinished-period]"));
+    CHECK(lines[0].ends_with("; this applies to 2 points [unfinished-period]"));
     CHECK(lines[1].starts_with("b: its 9 steps end"));
 }
 

@@ -141,7 +141,7 @@ TEST_CASE("calibrate: what is wrong with a question is said at its place before 
     CHECK(refusal(about({range}, "nodes,steptime\n2,0.1\n")).find("rows.csv: line 1, steptime") !=
           std::string::npos);
     CHECK(refusal(about({range}, "nodes,step_time_s\n2,-1\n"))
-              .find("rows.csv: line 2, step_time_s: \"-1\" is no number above 0") !=
+              .find("rows.csv: line 2, step_time_s: \"-1\" is not a number above 0") !=
           std::string::npos);
     CHECK(refusal(about({range}, "nodes,step_time_s\n2\n"))
               .find("line 2: has 1 fields, and the header has 2") != std::string::npos);

@@ -163,7 +163,7 @@ TEST_CASE("nccl-tests: a log of mpirun with warnings among its rows gives those 
     CHECK(measured.rows[0].seconds == Approx(61.42e-6).epsilon(1e-12));
     CHECK(measured.rows[2].seconds == Approx(1093.5e-6).epsilon(1e-12));
     CHECK(measured.left_out ==
-          std::vector<std::string>{"line 16: size is 0, so nothing travels",
+          std::vector<std::string>{"line 16: size is 0, so nothing is sent",
                                    "line 21: the row is cut or mixed with another line",
                                    "line 23: #wrong is not 0: the operation gave wrong values"});
 }
@@ -332,7 +332,7 @@ TEST_CASE("OSU: a block without ranks, two directions and other programs are ref
               .find("\"Gather Latency Test\" is left out; paceline compares osu_latency") !=
           std::string::npos);
     CHECK(refusal("# OSU MPI Bandwidth Test v7.4\n# Size  Messages/s\n8 2\n")
-              .find("line 2: the column behind Size is not Bandwidth (MB/s)") != std::string::npos);
+              .find("line 2: the column after Size is not Bandwidth (MB/s)") != std::string::npos);
 }
 
 TEST_CASE("iperf3: one connection is a send of what arrived; other tests are refused by name") {
@@ -395,9 +395,8 @@ TEST_CASE(
                "the dtype \"Quarter\" is not known"));
     CHECK(refusal(trace.substr(0, 1500)).find("log: line 16: the JSON breaks off") !=
           std::string::npos);
-    CHECK(
-        refusal("{\"traceEvents\": []}").find("traceEvents: has no kernel of NCCL; record with") !=
-        std::string::npos);
+    CHECK(refusal("{\"traceEvents\": []}").find("traceEvents: has no NCCL kernel; record with") !=
+          std::string::npos);
     CHECK(read(trace.substr(trace.find('['), trace.rfind(']') - trace.find('[') + 1)).rows.size() ==
           2);
 }
