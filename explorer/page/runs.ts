@@ -164,7 +164,7 @@ async function runBandwidth(run: Run): Promise<void> {
   painting.now();
   const list = el("ul", { class: "facts" }, ...crossings.flatMap(({ changes, unsure, search, command }) => {
     const against = searches[0]!.label;
-    const order = unsure === null ? [] : [`Which of ${search.label} and ${against} is faster is not sure from ${unsure[0]} to ${unsure[1]}. `];
+    const order = unsure === null ? [] : [`Which of ${search.label} and ${against} is faster is uncertain from ${unsure[0]} to ${unsure[1]}. `];
     const facts = changes.length === 0 ? [`${search.label} and ${against} do not cross from 1 Mbps to 10 Tbps on ${state.nodes.trim()} nodes. `]
       : changes.map((c) => `${search.label} ${turn(c)}, compared with ${against}, on ${state.nodes.trim()} nodes. `);
     return [...facts, ...order].map((fact) => el("li", {}, fact, copyButton(command)));

@@ -347,7 +347,8 @@ def _measured(rows: Any) -> list[tuple[str, str | None]]:
     if isinstance(several, (list, tuple)) and len(several) == 0:
         raise arguments.refuse("rows", rows, "empty; give a dict for each row, such as {\"nodes\": 8, \"step_time_s\": 0.214}")
     if not isinstance(several, (list, tuple)):
-        raise arguments.refuse("rows", rows, "not a list of dicts, such as [{\"nodes\": 8, \"step_time_s\": 0.214}], and not a path")
+        raise arguments.refuse("rows", rows, "not a list of dicts, such as [{\"nodes\": 8, \"step_time_s\": 0.214}], "
+                                                 "and not a path")
     files: list[tuple[str, str | None]] = []
     table: list[Mapping[str, Any]] = []
     for one in several:

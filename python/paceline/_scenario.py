@@ -274,7 +274,8 @@ def _array(value: Any, what: str, path: str, made: Input) -> Any:
         if array.dtype.kind == "O":  # of lists, of pandas: what its elements are
             array = _of_one_kind(array.ravel().tolist()).reshape(array.shape)
     except Exception:  # noqa: BLE001 - what numpy, pandas or the user's class raises is not for users
-        raise _refuse(made, path, f"{what} is not an array of numbers: {arguments.shown(value)}; give rows of equal length, all of them numbers") from None
+        raise _refuse(made, path, f"{what} is not an array of numbers: {arguments.shown(value)}; give rows of equal length, "
+                                  "all of them numbers") from None
     kinds = "iufbU" if what in ("y", "y_test") else "iufb"
     if array.dtype.kind not in kinds:
         raise _refuse(made, path, f"{what} holds {array.dtype}; give numbers{' or names' if 'U' in kinds else ''}")

@@ -289,7 +289,7 @@ class Reading(unittest.TestCase):
             with self.assertRaisesRegex(common.WrongInput, told):
                 folder.study(where)
         for text, told in (("", "has no points"), ("a,b\n1,2\n", "has no column \"point\""),
-                           ("point,algorithm,nodes,outcome\n0,dense,1,deadlock\n", "every point has failed"),
+                           ("point,algorithm,nodes,outcome\n0,dense,1,deadlock\n", "all points failed"),
                            ("point,algorithm,nodes,outcome\n0,dense\n", "row 1 has not as many cells"),
                            ("point,algorithm,nodes,outcome\n0,d,1,finished,7\n", "row 1 has not as many cells"),
                            ("point,algorithm,nodes,outcome\n0,\"dense\n", "cannot be read")):
@@ -776,7 +776,7 @@ class Files(unittest.TestCase):
                 (["speedup", "--panels", "x"], "no axis \"x\"; this study has: cluster.fabric"),
                 (["speedup", "--target", "train_loss=1"], "--target train_loss=1: no figure of these has that column"),
                 (["heatmap", "--target", "1"], "--target: heatmap has no such option"),
-                (["speedup", "--out", file], "the folder cannot be made")):
+                (["speedup", "--out", file], "the folder cannot be created")):
             with contextlib.redirect_stderr(io.StringIO()) as wrong, contextlib.redirect_stdout(io.StringIO()) as out:
                 sys.argv = ["plots", folder.path, *arguments]
                 self.assertEqual((plot.main(), out.getvalue()), (2, ""))

@@ -127,7 +127,7 @@ def test_a_failure_of_a_server_tells_where_and_its_mistakes_are_refused_when_it_
     with pytest.raises(paceline.MethodError, match="ZeroDivisionError.*\\(node 4, step") as caught:
         paceline.run(ring(algorithm={"kind": asks}))
     assert caught.value.file == __file__
-    with pytest.raises(TypeError, match="bound is no option of asks"):
+    with pytest.raises(TypeError, match="bound is not an option of asks"):
         @asks.server
         async def more(self, *, bound):
             """Takes what the method has not."""

@@ -81,8 +81,7 @@ class Network:
         for i, one in enumerate(names):
             for other in names[:i]:
                 if not parts[one] & parts[other] and other not in direct[one]:
-                    self.refuse(f"no way leads from {shown(other)} to {shown(one)}: switches pass messages on and nodes do "
-                                "not")
+                    self.refuse(f"no way leads from {shown(other)} to {shown(one)}: switches forward messages and nodes do not")
 
     def text(self):
         """Returns the file's text, with a line for each cable."""

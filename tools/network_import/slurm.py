@@ -89,7 +89,7 @@ def read(files, texts, options):
         values = values_of(line, place)
         for name in hosts_of(values["switchname"], place):
             if name in below:
-                raise Fault(f"{place}: switch {shown(name)} stands twice")
+                raise Fault(f"{place}: switch {shown(name)} is listed twice")
             below[name] = (place, hosts_of(values.get("switches", ""), place), hosts_of(values.get("nodes", ""), place))
             if "linkspeed" in values:
                 speeds.append(name)

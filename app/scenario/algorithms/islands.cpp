@@ -170,7 +170,7 @@ void check_no_inside(const Place& algorithm) {
 // Refuses what no reader of an exchange between islands sees.
 void check_outer(const Place& algorithm, const Place& islands, const AlgorithmEntry& entry) {
     if (const auto reason = reason_against(entry.exchanges, Feature::islands_by_leaders))
-        islands.refuse(fmt::format("does not go with the kind \"{}\": {}", entry.name, *reason));
+        islands.refuse(fmt::format("cannot be used with the kind \"{}\": {}", entry.name, *reason));
     const std::optional<Place> aggregation = child_of(algorithm, "aggregation");
     if (!aggregation || !aggregation->json->is_object()) return;
     if (const std::optional<Place> machines = child_of(*aggregation, "machines"))

@@ -685,7 +685,7 @@ TEST_CASE("command line: compare refuses what is no result, by its name") {
     for (const auto& [what, said] : std::map<std::string, std::string>{
              {"missing", "missing: no such file or folder"},
              {"empty", "empty: has no results.csv"},
-             {"small.json", "small.json: is no results.csv of paceline run"}}) {
+             {"small.json", "small.json: is not a results.csv of paceline run"}}) {
         const Outcome outcome = shell.run("compare a " + what);
         CHECK(outcome.code == 2);
         CHECK(contains(outcome.err, said));

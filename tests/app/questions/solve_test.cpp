@@ -562,7 +562,7 @@ TEST_CASE("solve: refusals name the option, what is wrong and what would be righ
               "speedup",
               {bandwidth + "=1Gbps"},
               {},
-              "--set " + bandwidth + ": is also what --vary moves"},
+              "--set " + bandwidth + ": is also varied by --vary"},
              {"cluster.nodes=2..4", "speedup", {"cluster.nodse=2"}, {}, "--set cluster.nodse: "},
              {"cluster.nodes=2..4", "speedup", {"nodes"}, {}, "--set: \"nodes\" is not path=value"},
              {"cluster.nodes=2..4",

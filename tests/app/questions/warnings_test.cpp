@@ -98,8 +98,8 @@ std::vector<Case> cases() {
         {"unlike-hops",
          timing,
          {two_regions("5ms")},
-         "dense: its ring takes 20us from machine 0 to 1 and 5.02ms from 3 to 4, and each of its "
-         "rounds waits for the longest hop"},
+         "dense: its ring takes 20us from machine 0 to 1 and 5.02ms from 3 to 4, and each round "
+         "waits for the longest hop"},
         {"unlike-hops",
          timing,
          {two_regions("5ms"), R"(algorithm={"kind": "zero", "stage": 3})"},
@@ -122,8 +122,8 @@ std::vector<Case> cases() {
         {"hierarchy-is-a-ring",
          timing,
          {R"(algorithm={"kind": "dense", "all_reduce": "hierarchical"})"},
-         "dense: its all-reduce is hierarchical, and each machine has one device, so it takes the "
-         "steps of a ring"},
+         "dense: its all-reduce is hierarchical, and each machine has one device, so it works as a "
+         "ring"},
         {"wide-wire",
          timing,
          {R"(workload={"profile": "resnet-50", "device": "v100", "precision": "fp16",
@@ -138,7 +138,7 @@ std::vector<Case> cases() {
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "power-sgd", "rank": 1000})"},
-         "power-sgd: what it sends of a gradient weighs"},
+         "power-sgd: what it sends for a gradient is"},
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "gtop-k", "density": 0.6})"},
@@ -146,7 +146,7 @@ std::vector<Case> cases() {
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "demo", "components": 64, "chunk": 8})"},
-         "demo: what it sends of a gradient weighs"},
+         "demo: what it sends for a gradient is"},
         {"beyond-the-clock",
          timing,
          {"stop.iterations=1000000000000", "workload.step_time=10s"},
@@ -154,7 +154,7 @@ std::vector<Case> cases() {
         {"no-whole-step",
          timing,
          {R"(stop={"time": "90ms"})"},
-         "\"stop.time\", 90ms, is over before its first step, of about 0.243 s"},
+         "\"stop.time\", 90ms, ends the run before its first step, of about 0.243 s"},
         {"no-progress",
          timing,
          {R"(cluster.failures={"mean_between": "2s", "mean_repair": "1s", "on_death": "restart",
@@ -181,7 +181,7 @@ std::vector<Case> cases() {
         {"default-evaluations",
          small_training,
          {"measure={}", "stop.target_accuracy=0.9", "stop.iterations=20"},
-         "it is judged after every epoch, the default, which is 8 iterations"},
+         "by default, it is evaluated after every epoch, which is 8 iterations"},
         {"late-evaluations",
          small_training,
          {"measure.every=6 iterations", "measure.target_loss=0.1"},
@@ -211,7 +211,7 @@ std::vector<Case> cases() {
         {"mixing-in-parts",
          timing,
          {R"(algorithm={"kind": "dsgd", "mixing": {"kind": "explicit", "edges": [[0, 1]]}})"},
-         "parts that never exchange with each other; rho is 1"},
+         "parts that never communicate with each other; rho is 1"},
         {"unsuited-mixing",
          timing,
          {R"(algorithm={"kind": "decentlam", "mixing": {"kind": "exponential"}})"},
@@ -426,8 +426,8 @@ TEST_CASE("warnings: of the wire, only 16 bits that are computed and 32 that are
         warned(timing, {in_bf16, leaf_spine, "cluster.nodes=4",
                         R"(cluster.stragglers={"nodes": [0], "factor": 4})"});
     REQUIRE(lines.size() >= 1);
-    CHECK(lines[0].find("in bf16 and sends 32 bits a number, the default; \"wire\": \"bf16\" sends "
-                        "16; state") != std::string::npos);
+    CHECK(lines[0].find("in bf16 and sends 32 bits per number, the default; \"wire\": \"bf16\" "
+                        "sends 16; state") != std::string::npos);
 }
 
 // The oracle is what a worker contributes with the "wire" of which the warning speaks.

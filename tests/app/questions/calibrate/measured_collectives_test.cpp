@@ -280,7 +280,7 @@ TEST_CASE("OSU: half round trips, one rate, blocks times ranks, and the last ran
     CHECK(says(measured, "line 5, line 12: taken as from one machine to another"));
     CHECK(says(measured, "line 6: size is 0"));
     CHECK(read("# machines: 1\n" + sample("osu.txt")).rows.size() == 2);
-    CHECK(says(measured, "line 13, line 15: of osu_bw the largest size is taken"));
+    CHECK(says(measured, "line 13, line 15: of osu_bw only the largest size is used"));
     CHECK(says(measured, "line 17: osu_bibw is left out"));
 }
 

@@ -165,8 +165,8 @@ TEST_CASE("compare: what is no result is refused by its name") {
     for (const char* text : {"", "a,b\n1,2\n", "point,algorithm\n0,dense\n",
                              "point,outcome,outcome\n0,finished,finished\n"}) {
         CAPTURE(text);
-        CHECK(has(refusal(good, {"bad", text}), "bad: is no results.csv of paceline run"));
-        CHECK(has(refusal({"bad", text}, good), "bad: is no results.csv of paceline run"));
+        CHECK(has(refusal(good, {"bad", text}), "bad: is not a results.csv of paceline run"));
+        CHECK(has(refusal({"bad", text}, good), "bad: is not a results.csv of paceline run"));
     }
     for (const char* row : {"0,1Gbps,dense,4,finished,0.5\n", "x,1Gbps,dense,4,finished,0.5,2\n",
                             "0,1Gbps,dense,4,finished,0.5,2,3\n"})

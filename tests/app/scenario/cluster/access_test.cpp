@@ -245,7 +245,7 @@ TEST_CASE("access: wrong lines of Mahimahi and Pensieve traces are refused with 
     CHECK(told("9000000000\n", [](const TraceFiles& files) {
               return read_mahimahi(files, 1ms);
           }).find("intervals of 1ms; set a longer \"interval\"") != std::string::npos);
-    CHECK(told("0 1\n", &read_pensieve).find("line 1: a trace has two lines or more") == 0);
+    CHECK(told("0 1\n", &read_pensieve).find("line 1: a trace needs two lines or more") == 0);
     CHECK(told("0 1\n2 3\n2 1\n", &read_pensieve) ==
           "line 3: 2s is not later than the previous line, 2s");
 }

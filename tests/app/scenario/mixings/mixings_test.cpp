@@ -140,7 +140,8 @@ TEST_CASE("mixings: faults of mixings in turn are told where they are") {
         CHECK_THROWS_WITH_AS(static_cast<void>(mixing_of(text, 3)), doctest::Contains(sentence),
                              ConfigError);
     };
-    refused(R"({"kind": "explicit", "in_turn": []})", "mixing.in_turn: is no list of 1 to 10000");
+    refused(R"({"kind": "explicit", "in_turn": []})",
+            "mixing.in_turn: is not a list of 1 to 10000");
     refused(R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1]]}, {"edges": [[0, 7]]}]})",
             "mixing.in_turn[1].edges[0]");
     refused(R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1, 0.5]], "directed": true}]})",
