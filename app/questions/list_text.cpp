@@ -270,7 +270,8 @@ std::string list_collectives() {
         text += wrapped(std::move(head), entry.closed_form);
     }
     return text +
-           "  exact forms, with chunk sizes and groups that are no power of two: docs/models.md\n";
+           "  exact forms, with chunk sizes and groups that are not powers of two: "
+           "docs/models.md\n";
 }
 
 std::string list_combinations() {

@@ -128,7 +128,7 @@ function algorithmBox(state: State, i: number, change: Change): HTMLElement {
       replace(readAlgorithm(JSON.parse(text.value), "this"));
     } catch (error) {
       if (error instanceof SyntaxError) showWrong(`json-${i}`, `This is no JSON: ${error.message}`);
-      else if (error instanceof Mismatch) showWrong(`json-${i}`, `This is no algorithm: ${error.message}.`);
+      else if (error instanceof Mismatch) showWrong(`json-${i}`, `This is not an algorithm: ${error.message}.`);
       else throw error;
     }
   });

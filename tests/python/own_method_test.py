@@ -62,7 +62,7 @@ def test_methods_stand_beside_those_of_the_table_and_have_their_names():
 @pytest.mark.parametrize(("options", "path", "words"), [
     ({"dampign": 0.5}, "algorithm.dampign", "did you mean \"damping\"?"),
     ({"damping": "much"}, "algorithm.damping", "\"much\" is not a number"),
-    ({"damping": [1]}, "algorithm.damping", "is no number"),
+    ({"damping": [1]}, "algorithm.damping", "is not a number"),
     ({"codec": {"kind": "qsgdd"}}, "algorithm.codec.kind", "did you mean \"qsgd\"?"),
 ])
 def test_a_wrong_option_is_refused_at_its_place(options, path, words):

@@ -274,7 +274,7 @@ def test_a_failure_tells_node_step_and_line(where, words):
 @pytest.mark.parametrize(("model", "words"), [
     ({"kind": broken("start")}, f"Broken cannot be made: ValueError: no start ({__file__}:"),
     ({"kind": made_samples(), "spraed": 2}, "did you mean \"spread\"?"),
-    ({"kind": made_samples(), "spread": "wide"}, "is no number"),
+    ({"kind": made_samples(), "spread": "wide"}, "is not a number"),
     ({"kind": made_samples(samples=0)}, "samples is 0; it is the number of training samples"),
     ({"kind": made_samples(samples=3)}, "has 3 training samples for 4 workers"),
     ({"kind": made_samples(shards=lambda workers: [[1]])}, "shards(4) has 1 shards"),

@@ -115,7 +115,7 @@ class OfOtherFiles(OfFiles):
                                (b"SQLite format 3\0", "Nsight Systems"),
                                (b"\x1b\x0a\x051.0.2" + bytes(20), "chakra_jsonizer --input_filename"),
                                (b"ts,dur\n", "but b'ts,dur"),
-                               (b'{"a": x}', 'column 7: is no JSON: Expecting value; the file has "x}"')]:
+                               (b'{"a": x}', 'column 7: is not JSON: Expecting value; the file has "x}"')]:
             with self.subTest(content):
                 self.assertIn(right, self.refused(self.written(content)))
 

@@ -39,7 +39,7 @@ def hosts_of(text, place):
             if len(made) > MOST_NODES:
                 raise Fault(f"{place}: {shown(one)} has more than {MOST_NODES} hosts")
         if one.count("[") != one.count("]") or not all(made):
-            raise Fault(f"{place}: {shown(one)} is no host list, such as tux[0-3,12]")
+            raise Fault(f"{place}: {shown(one)} is not a host list, such as tux[0-3,12]")
         names += made
     return names
 

@@ -98,7 +98,7 @@ void read_inside(const ObjectReader& read, AggregationPlan& plan) {
         p->refuse("is for the one level \"machine\": other levels send dense vectors to leaders");
     if (plan.encoded_inside && plan.machines == ByMachine::shards)
         p->refuse(
-            "shards travel dense inside a machine, or each would be encoded twice; write "
+            "shards are sent dense inside a machine, or each would be encoded twice; write "
             "\"dense\", or \"machines\": \"leaders\"");
 }
 

@@ -121,11 +121,11 @@ constexpr std::string_view one_model =
     "all workers keep one model, which takes the aggregate of all; \"dsgd\" and its relatives "
     "average with neighbors";
 constexpr std::string_view owners_errors =
-    "errors stand with the owners of chunks among all workers, which takes two-phase, flat";
+    "errors stay with the owners of chunks among all workers, which needs two-phase, flat";
 constexpr std::string_view factors_add_up =
-    "its two factors travel as sums: all-reduce, or servers with \"encoded\": \"none\"";
+    "its two factors are sent as sums: all-reduce, or servers with \"encoded\": \"none\"";
 constexpr std::string_view own_aggregation =
-    "the algorithm has messages of its own; leave \"aggregation\" out";
+    "the algorithm has its own messages; leave \"aggregation\" out";
 constexpr std::string_view whole_models =
     "workers send whole models when they have one; leave \"schedule\" out, or \"whole\"";
 constexpr std::string_view rounded_models =
@@ -278,12 +278,12 @@ constexpr auto rules = std::to_array<ExchangeRule>({
               low_rank_step, column_step, components, sharded, global_top_k, differences, nothing)
          .with(all_momenta),
      islands, trains_alone},
-    {Features(pushes), machines, "every worker has shares of its own, which machines do not: flat"},
+    {Features(pushes), machines, "every worker has its own shares, which machines do not: flat"},
     {Features(pairs, server_of_models, server_rounds, sharded, global_top_k, nothing),
      aggregations.without(Features(own_messages)), own_aggregation},
     {Features(nothing), codecs.without(Features(none)), "nothing is encoded; leave it out"},
     {Features(sharded), codecs.without(Features(none)),
-     "shards travel as they are; leave it out, or use \"sgd\" or \"adam\" with a codec"},
+     "shards are sent unchanged; leave it out, or use \"sgd\" or \"adam\" with a codec"},
     // Algorithms and schedules.
     {islands, Features(beside_backward, into_forward, priority),
      "the backward passes of an island are those of its inner method: \"begin\" is "

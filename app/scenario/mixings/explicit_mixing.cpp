@@ -128,7 +128,7 @@ Mixing read_explicit_mixing(const ObjectReader& read, int workers, MixingUse use
     const Edges edges = read_edges(list, directed, workers);
     const auto weights = read.optional("weights");
     if (edges.weighted) {
-        if (weights) weights->refuse("is for edges without weights of their own");
+        if (weights) weights->refuse("is for edges without their own weights");
         Mixing mixing = as_stated(edges, list);
         if (use == MixingUse::averages) check_columns(mixing, list);
         return mixing;

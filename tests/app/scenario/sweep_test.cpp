@@ -143,8 +143,8 @@ TEST_CASE("sweep: an index that a list does not have, or that is none, is refuse
           "s.json: sweep.cluster.fabric.other_links.2.link: names element 2 of a list that has 2; "
           "elements count from 0");
     CHECK(problem(R"({"cluster.fabric.other_links.first.link": [{"bandwidth": "5Gbps"}]})") ==
-          "s.json: sweep.cluster.fabric.other_links.first.link: \"first\" is no index of a list; "
-          "elements count from 0");
+          "s.json: sweep.cluster.fabric.other_links.first.link: \"first\" is not an index of a "
+          "list; elements count from 0");
     CHECK(problem("{}", {"cluster.fabric.other_links.9=1"}) ==
           "command line: --set cluster.fabric.other_links.9: names element 9 of a list that has "
           "2; elements count from 0");

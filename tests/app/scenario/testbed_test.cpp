@@ -138,7 +138,8 @@ TEST_CASE("testbed: its draws are run for intervals, but for constants that the 
     CHECK_FALSE(read(R"({"testbed": "lab.json"})", {"measure.interval=false"}).interval);
     drawn["draws"] = 3;
     CHECK_THROWS_WITH_AS((void)read(R"({"testbed": "lab.json"})"),
-                         doctest::Contains("lab.json: draws: is no list of objects"), ConfigError);
+                         doctest::Contains("lab.json: draws: is not a list of objects"),
+                         ConfigError);
 }
 
 }  // namespace

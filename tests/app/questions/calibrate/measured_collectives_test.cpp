@@ -390,7 +390,7 @@ TEST_CASE(
 
     CHECK(says(read(shared), "traceEvents[1], traceEvents[2]: one call launched several kernels"));
     CHECK(says(read(replaced(trace, "_allgather_base", "all_to_allv")),
-               "\"all_to_allv\" is left out: it is no all-reduce"));
+               "\"all_to_allv\" is left out: it is not an all-reduce"));
     CHECK(says(read(replaced(trace, "\"Float\"", "\"Quarter\"")),
                "the dtype \"Quarter\" is not known"));
     CHECK(refusal(trace.substr(0, 1500)).find("log: line 16: the JSON breaks off") !=
