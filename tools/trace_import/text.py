@@ -2,7 +2,7 @@ r"""Bytes to text to JSON: encodings, and what PyTorch writes that is not JSON.
 
     torch\cuda\__init__.py   paths of Windows in names, without escapes (pytorch/pytorch#98432, pytorch/kineto#617)
     "config.py(0): \x01"     control characters in names (pytorch/pytorch#136180)
-    bytes that are no UTF-8  in names of kernels (pytorch/kineto#80, pytorch/kineto#988)
+    bytes that are not UTF-8 in names of kernels (pytorch/kineto#80, pytorch/kineto#988)
     nan, inf, N/A            values that JSON cannot spell (pytorch/kineto#750)
     "blocks per SM": 0,015   numbers under a locale whose decimal point is a comma (pytorch/pytorch#191032)
 
@@ -70,7 +70,7 @@ def decode(content, file, warn):
         text = content.decode(encoding, errors="replace")
         if text.lstrip()[:1] in ("{", "["):
             places = text.count("\ufffd")
-            warn(f"byte {error.start} is no {encoding.upper()}, as {places} places of the file; each is read as one "
+            warn(f"byte {error.start} is not {encoding.upper()}, as {places} places of the file; each is read as one "
                  "unknown character of a name")
         return text
 

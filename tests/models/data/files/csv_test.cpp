@@ -193,10 +193,10 @@ TEST_CASE("csv: what is wrong with a file is said: line, column and byte") {
           "byte 3: line 2: the file is empty; its first line names the columns");
     CHECK(refused("\xFF\xFEx") == "byte 0: the file is UTF-16 or UTF-32; save it as UTF-8");
     CHECK(refused("x,y\n1,2\n q1,0\n") ==
-          \"byte 9: line 3, column \"x\": \"q1\" is not a number within +-3.4e+38");
+          "byte 9: line 3, column \"x\": \"q1\" is not a number within +-3.4e+38");
     for (const char* number : {"", "nan", "inf", "1e39", "-1e400", "1 2", "0x10", "1;2"})
         CHECK(refused(fmt::format("x,y\n{},0\n", number)) ==
-              fmt::format(\"byte 4: line 2, column \"x\": \"{}\" is not a number within +-3.4e+38",
+              fmt::format("byte 4: line 2, column \"x\": \"{}\" is not a number within +-3.4e+38",
                           number));
     CHECK(refused("x,y\n1,\n") ==
           "byte 6: line 2, column \"y\": \"\" is not a label; every row has one");
