@@ -96,7 +96,7 @@ def test_an_error_in_a_sweep_names_its_value():
 
 
 @pytest.mark.parametrize(("value", "path", "words"), [
-    (float("nan"), "workload.dataset_samples", "nan is not a number of JSON"),
+    (float("nan"), "workload.dataset_samples", "nan is not a number in JSON"),
     ({1, 2}, "workload.dataset_samples", "a set cannot be written as JSON"),
     ({1: 2}, "workload.dataset_samples", "1 is not a key; keys are strings"),
 ])

@@ -107,9 +107,9 @@ std::string vain_failures(const Scenario& scenario) {
     constexpr double few = 4.6;  // a hundred tries
     if (log_tries < few) return "";
     return fmt::format(
-        "a node fails every {:.3g} s, and {} needs {:.3g} s without a death{}, which happens once "
-        "in about {:.1g} tries; the run would end as \"no-progress\" after {} deaths without "
-        "progress",
+        "a node fails every {:.3g} s, and {} needs {:.3g} s without a failure{}, which happens "
+        "once in about {:.1g} tries; the run would end as \"no-progress\" after {} failures "
+        "without progress",
         between_s, need->of, need->seconds, need->all_present ? ", all nodes present" : "",
         elementary::exp(std::min(log_tries, 700.0)), most_deaths_in_vain);
 }

@@ -199,8 +199,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     // Schedules among themselves.
     {Features(whole), Features(in_phases),
      "the phases of a whole gradient follow one another anyway: \"begin\" is \"after-backward\", "
-     "or give "
-     "\"pieces\""},
+     "or give \"pieces\""},
     {Features(whole), Features(beside_backward, into_forward),
      "a whole gradient is complete when backward has ended: \"begin\" is \"after-backward\", or "
      "give \"pieces\""},

@@ -377,7 +377,7 @@ TEST_CASE("explain: a job that is not there, or cannot change places, is refused
     CHECK(contains(said("{}", "C"), "--job: \"C\" is not a job of this point"));
     CHECK(contains(
         said(R"({"cluster": {"compute_jitter": {"kind": "log-normal", "sigma": 0.1}}})", "B"),
-        "\"cluster.compute_jitter\" belongs to the main job's nodes\"));
+        "\"cluster.compute_jitter\" belongs to the main job's nodes"));
     CHECK(said(R"({"stop": {"iterations": null, "time": "1s"}})", "B") == "taken");
 }
 

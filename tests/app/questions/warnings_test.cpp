@@ -133,7 +133,7 @@ std::vector<Case> cases() {
          timing,
          {R"(workload={"profile": "llama-7b", "step_time": "1s", "batch": 1, "device_memory": "80GB"})",
           R"(algorithm={"kind": "adam", "wire": "bf16"})"},
-         "adam: does not fit: a device of 80 GB would keep 107.8 GB, 13.5 parameters, 13.5 "
+         "adam: does not fit: a device of 80 GB would hold 107.8 GB, 13.5 parameters, 13.5 "
          "gradients, 80.9 optimizer; activations come on top"},
         {"more-than-dense",
          timing,
@@ -164,11 +164,11 @@ std::vector<Case> cases() {
          timing,
          {R"(cluster.failures={"mean_between": "2s", "mean_repair": "1s", "on_death": "stall"})",
           "workload.step_time=2s"},
-         "without a death, all nodes present, which happens once in"},
+         "without a failure, all nodes present, which happens once in"},
         {"no-progress",
          timing,
          {R"(cluster.failures={"mean_between": "10s", "mean_repair": "1s"})"},
-         "s without a death, which happens once in about"},
+         "s without a failure, which happens once in about"},
         {"no-progress",
          timing,
          {R"(cluster.failures={"mean_between": "1s", "mean_repair": "1s"})",

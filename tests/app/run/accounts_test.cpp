@@ -136,7 +136,8 @@ TEST_CASE("accounts: tokens end a run as their samples do") {
 }
 
 // 124 million parameters in 16 bits: 16 bytes each by ZeRO's formula, and activations by hand.
-TEST_CASE("accounts: memory has the activations that the scenario has, and a share of the device") {
+TEST_CASE(
+    "accounts: memory has the activations that the scenario says, and a share of the device") {
     const Json gpt2 = Json::parse(R"({
         "cluster": {"nodes": 2, "fabric": {"kind": "star", "link": {"bandwidth": "10Gbps"}}},
         "workload": {"profile": "gpt2", "device": "a100-80gb", "precision": "bf16",

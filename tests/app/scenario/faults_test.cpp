@@ -341,83 +341,77 @@ const std::vector<Plant> faults_of_timing{
     {"price", "up_per_gb", "-3", "price.up_per_gb", "is not a number from 0"},
     {"price", "currency", "\"EUR\"", "price.currency", "is not a key here"},
 };
-const std::vector<Plant> faults_of_training {
-    {
-        "",
-        "version",
-        "7",
-        "version",
-        "is not a version\"},
-        {"cluster", "nodes", "0.5", "cluster.nodes", "is not a whole number"},
-        {"cluster.fabric.link", "preset", "\"1GbE-tpc\"", "cluster.fabric.link.preset",
-         "not a link preset"},
-        {"workload.data", "train", "\"many\"", "workload.data.train", "is not a whole number"},
-        {"workload.data", "tests", "3", "workload.data.tests", "is not a key here"},
-        {"workload.model", "hidden", "\"wide\"", "workload.model.hidden", ""},
-        {"workload", "step_time", "true", "workload.step_time", "is not a duration"},
-        {"optimizer", "learning_rate", "-1", "optimizer.learning_rate", "is not a number"},
-        {"optimizer", "momentum", "1", "optimizer.momentum", "is not"},
-        {"measure", "every", "3", "measure.every", ""},
-        {"stop", "iterations", "1e99", "stop.iterations", "is not a whole number"},
-    };
+const std::vector<Plant> faults_of_training{
+    {"", "version", "7", "version", "is not a version"},
+    {"cluster", "nodes", "0.5", "cluster.nodes", "is not a whole number"},
+    {"cluster.fabric.link", "preset", "\"1GbE-tpc\"", "cluster.fabric.link.preset",
+     "not a link preset"},
+    {"workload.data", "train", "\"many\"", "workload.data.train", "is not a whole number"},
+    {"workload.data", "tests", "3", "workload.data.tests", "is not a key here"},
+    {"workload.model", "hidden", "\"wide\"", "workload.model.hidden", ""},
+    {"workload", "step_time", "true", "workload.step_time", "is not a duration"},
+    {"optimizer", "learning_rate", "-1", "optimizer.learning_rate", "is not a number"},
+    {"optimizer", "momentum", "1", "optimizer.momentum", "is not"},
+    {"measure", "every", "3", "measure.every", ""},
+    {"stop", "iterations", "1e99", "stop.iterations", "is not a whole number"},
+};
 
-    Json& object_at(Json & scenario, const std::string& path) {
-        Json* at = &scenario;
-        if (!path.empty())
-            for (const std::string& key : split_path(path)) at = &at->at(key);
-        return *at;
-    }
+Json& object_at(Json& scenario, const std::string& path) {
+    Json* at = &scenario;
+    if (!path.empty())
+        for (const std::string& key : split_path(path)) at = &at->at(key);
+    return *at;
+}
 
-    // Returns the scenario with the keys of all objects in another order.
-    Json shuffled(const Json& json, std::mt19937& random) {
-        if (!json.is_object()) return json;
-        std::vector<std::string> keys;
-        for (const auto& [key, value] : json.items()) keys.push_back(key);
-        std::ranges::shuffle(keys, random);
-        Json other = Json::object();
-        for (const std::string& key : keys) other[key] = shuffled(json.at(key), random);
-        return other;
-    }
+// Returns the scenario with the keys of all objects in another order.
+Json shuffled(const Json& json, std::mt19937& random) {
+    if (!json.is_object()) return json;
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : json.items()) keys.push_back(key);
+    std::ranges::shuffle(keys, random);
+    Json other = Json::object();
+    for (const std::string& key : keys) other[key] = shuffled(json.at(key), random);
+    return other;
+}
 
-    void check_planted(const char* valid, std::vector<Plant> plants, unsigned seed) {
-        std::mt19937 random(seed);
-        std::ranges::shuffle(plants, random);
-        plants.resize(1 + random() % 6);
-        Json scenario = Json::parse(valid);
-        for (const Plant& plant : plants) {
-            Json& object = object_at(scenario, plant.object);
-            if (*plant.value == '\0')
-                object.erase(plant.key);
-            else
-                object[plant.key] = Json::parse(plant.value);
-        }
-        const ScenarioText text = text_of(shuffled(scenario, random));
-        CAPTURE(text.text);
-        const std::vector<std::string> found = faults(text);
-        CAPTURE(fmt::format("{}", fmt::join(found, "\n")));
-        CHECK(found.size() == plants.size());
-        for (const Plant& plant : plants) {
-            const std::string place = *plant.place == '\0' ? "" : fmt::format("{}: ", plant.place);
-            CAPTURE(place);
-            CHECK(std::ranges::any_of(found, [&](const std::string& message) {
-                return message.starts_with(place) &&
-                       message.find(plant.phrase) != std::string::npos;
-            }));
-        }
+void check_planted(const char* valid, std::vector<Plant> plants, unsigned seed) {
+    std::mt19937 random(seed);
+    std::ranges::shuffle(plants, random);
+    plants.resize(1 + random() % 6);
+    Json scenario = Json::parse(valid);
+    for (const Plant& plant : plants) {
+        Json& object = object_at(scenario, plant.object);
+        if (*plant.value == '\0')
+            object.erase(plant.key);
+        else
+            object[plant.key] = Json::parse(plant.value);
     }
+    const ScenarioText text = text_of(shuffled(scenario, random));
+    CAPTURE(text.text);
+    const std::vector<std::string> found = faults(text);
+    CAPTURE(fmt::format("{}", fmt::join(found, "\n")));
+    CHECK(found.size() == plants.size());
+    for (const Plant& plant : plants) {
+        const std::string place = *plant.place == '\0' ? "" : fmt::format("{}: ", plant.place);
+        CAPTURE(place);
+        CHECK(std::ranges::any_of(found, [&](const std::string& message) {
+            return message.starts_with(place) && message.find(plant.phrase) != std::string::npos;
+        }));
+    }
+}
 
-    TEST_CASE("faults: of any that are planted, in any order of keys, exactly these are named") {
-        for (unsigned seed = 0; seed < 150; ++seed) {
-            CAPTURE(seed);
-            check_planted(timing_scenario, faults_of_timing, seed);
-            check_planted(training_scenario, faults_of_training, seed);
-        }
+TEST_CASE("faults: of any that are planted, in any order of keys, exactly these are named") {
+    for (unsigned seed = 0; seed < 150; ++seed) {
+        CAPTURE(seed);
+        check_planted(timing_scenario, faults_of_timing, seed);
+        check_planted(training_scenario, faults_of_training, seed);
     }
+}
 
-    TEST_CASE("faults: the scenarios in which faults are planted have none") {
-        CHECK(faults(timing_scenario).empty());
-        CHECK(faults(training_scenario).empty());
-    }
+TEST_CASE("faults: the scenarios in which faults are planted have none") {
+    CHECK(faults(timing_scenario).empty());
+    CHECK(faults(training_scenario).empty());
+}
 
 }  // namespace
 }  // namespace paceline::faults_test

@@ -48,7 +48,7 @@ TEST_CASE("no mpi: several copies that a launcher has started are refused, once,
     CHECK(rank_0.code == 2);
     CHECK(rank_0.err ==
           "paceline: MPI: mpirun has started several copies of paceline, which find no MPI "
-          "(paceline_mpi.so is not there), and each would run the whole study; install the MPI "
+          "(paceline_mpi.so was not found), and each would run the whole study; install the MPI "
           "that paceline was built with, or run it without a launcher and with --jobs\n");
     CHECK(!fs::exists(first.path() / "results"));
     CHECK(rank_1.err.empty());
