@@ -290,8 +290,8 @@ class Reading(unittest.TestCase):
                 folder.study(where)
         for text, told in (("", "has no points"), ("a,b\n1,2\n", "has no column \"point\""),
                            ("point,algorithm,nodes,outcome\n0,dense,1,deadlock\n", "all points failed"),
-                           ("point,algorithm,nodes,outcome\n0,dense\n", "row 1 has not as many cells"),
-                           ("point,algorithm,nodes,outcome\n0,d,1,finished,7\n", "row 1 has not as many cells"),
+                           ("point,algorithm,nodes,outcome\n0,dense\n", "row 1 does not have as many cells"),
+                           ("point,algorithm,nodes,outcome\n0,d,1,finished,7\n", "row 1 does not have as many cells"),
                            ("point,algorithm,nodes,outcome\n0,\"dense\n", "cannot be read")):
             with open(results, "w", encoding="utf-8") as stream:
                 stream.write(text)
