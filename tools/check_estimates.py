@@ -27,7 +27,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAID = re.compile(r"running it: (?:[\d.e+]+ messages, )?(?:(about|at most) ([\d.e+-]+) s on one core"
-                  r"|as long as its points take to reach their time limits), ([\d.e+-]+) GB")
+                  r"|until its points reach their time limits), ([\d.e+-]+) GB")
 FACTOR = 3
 MEMORY_FACTOR = 2
 LEAST_S = 0.1  # starting the program alone takes some 0.02 s

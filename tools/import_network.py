@@ -30,7 +30,7 @@ MOST_BYTES = 64 << 20
 
 def whole_number(least, most, text):
     if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
-        raise argparse.ArgumentTypeError(f"\"{text}\" is no whole number from {least} to {most}")
+        raise argparse.ArgumentTypeError(f"\"{text}\" is not a whole number from {least} to {most}")
     return int(text)
 
 
@@ -68,7 +68,7 @@ def text_of(file):
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Fault(f"{file}: byte {error.start} is no UTF-8") from None
+        raise Fault(f"{file}: byte {error.start} is not UTF-8") from None
 
 
 def format_of(options, texts):

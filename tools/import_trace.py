@@ -30,7 +30,7 @@ from trace_import.fault import MOST_BATCH, MOST_ENTRIES, Fault, Reader, printabl
 def whole_number(least, most):
     def read(text):
         if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
-            raise argparse.ArgumentTypeError(f"\"{text}\" is no whole number from {least} to {most}")
+            raise argparse.ArgumentTypeError(f"\"{text}\" is not a whole number from {least} to {most}")
         return int(text)
     return read
 

@@ -15,7 +15,7 @@ except Exception as error:  # a matplotlib that is broken may raise anything
     else:
         shown = importlib.import_module(f"{package}.common").shown
         reason = shown(" ".join(f"{type(error).__name__}: {error}".split())[:300])
-        print(f"paceline: plot needs matplotlib, and this one does not load: {reason}; install it again, or set "
+        print(f"paceline: plot needs matplotlib, which does not load: {reason}; install it again, or set "
               "PACELINE_PYTHON to a Python whose matplotlib loads", file=sys.stderr)
     sys.exit(2)
 sys.exit(plot.main())

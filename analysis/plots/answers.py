@@ -9,7 +9,7 @@ from .common import Misfit, WrongInput, axis_label, column_label, read_csv
 from .quantities import engineering, in_one_unit, number, quantity
 from .style import canvas, draw_target, finish, head, lay_out, line_style, log_scale, name_of, scale_values, ticks_at
 
-ABOUT = "a column against what paceline solve has varied, the answers marked (of a folder of solve --out)"
+ABOUT = "a column against the quantity that paceline solve varied, with the answers marked (needs solve --out)"
 USES = ("scale",)  # its own options
 
 FIELDS = ("vary", "column", "target", "answer", "at", "number", "value", "what")
@@ -26,7 +26,7 @@ def read_answers(study):
     path = file_of(study)
     rows = read_csv(path)
     if not rows or not set(FIELDS) <= set(rows[0]):
-        raise WrongInput(f"{path}: is not answers.csv of paceline solve; ask it again with --out")
+        raise WrongInput(f"{path}: is not answers.csv of paceline solve; run it again with --out")
     for row in rows:  # results.csv calls this axis by its column
         if "cluster.nodes" in row:
             row["nodes"] = row.pop("cluster.nodes")
@@ -39,7 +39,7 @@ def misfit(study, options):
         return "it needs answers.csv, which paceline solve --out writes"
     _, varied, column, _ = read_answers(study)
     if varied not in study.axes or study.kind(varied) == "label":
-        return f"{varied}, which was varied, has no two values here that are quantities"
+        return f"{varied}, which was varied, has fewer than two values that are quantities here"
     if column not in study.columns():
         return f"no point has a {column}"
     return None

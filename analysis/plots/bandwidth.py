@@ -44,7 +44,7 @@ def misfit(study, options):
     if x not in quantities(study):
         return f"the values of {x} are not positive quantities of one kind; axes that are: {others}"
     if not options.chosen and len(study.values(x)) < 3:
-        return f"{x} has only {len(study.values(x))} values, too few to be drawn unasked"
+        return f"{x} has only {len(study.values(x))} values, too few to draw by default"
     value = options.value or "step_time_s"
     if value not in study.columns():
         return f"no column {value} with numbers; this study has: {', '.join(study.columns())}"

@@ -61,7 +61,7 @@ def has_shares(study):
 def misfit(study, options):
     by_shares = has_shares(study)
     if not any(sum((parts_of(row, by_shares) or {}).values()) > 0 for row in study.rows):
-        return "no point has a step_time_s with what it is made of: compute_s and exposed_comm_s, or shares"
+        return "no point has a step_time_s with its parts: compute_s and exposed_comm_s, or shares"
     return None
 
 
@@ -148,7 +148,7 @@ def draw(study, options):
     note = None
     if "nodes" in study.axes and points > CROWDED:
         study, largest = at_most_nodes(study)
-        note = f"at {name_of([('nodes', largest)], study)}, the most of the study (--where nodes=... for others)"
+        note = f"at {name_of([('nodes', largest)], study)}, the largest of the study (--where nodes=... for others)"
     group, by_shares = group_axis(study), has_shares(study)
     layout = lay_out(study, options, [], MOST_BARS, lines=[group, "algorithm"])
     panels = [list(bars_of(study, select(study.rows, choice), group, by_shares)) for choice in layout.panels]
@@ -166,5 +166,5 @@ def draw(study, options):
         panel.set_title(name_of(choice, study))
         panel.set_xlabel("share of the time per step (%)" if as_shares else f"time per step ({unit})")
     made.legend = {name: made.legend[name] for name in PARTS if name in made.legend}
-    made.notes.append(f"behind each bar: time per step ({unit})" + (f"; {note}" if note else ""))
+    made.notes.append(f"after each bar: time per step ({unit})" + (f"; {note}" if note else ""))
     return finish(made)

@@ -52,7 +52,7 @@ COLUMN_LABELS = {
     "cost_to_target": "cost to the target (currency of price)",
     "energy_kwh": "energy (kWh)",
     "energy_to_target_kwh": "energy to the target (kWh)",
-    "device_hours": "time of devices (hours)",
+    "device_hours": "device time (hours)",
     "goodput": "goodput (share of samples)",
     "memory_share": "memory (share of the device's)",
     "bytes_sent_per_node_per_step": "sent per node and step (bytes)",
@@ -198,7 +198,7 @@ def read_csv(path):
         raise WrongInput(f"{path}: cannot be read: {error}") from error
     for i, row in enumerate(rows):
         if None in row or None in row.values():
-            raise WrongInput(f"{path}: row {i + 1} has not as many cells as the header; run the study again")
+            raise WrongInput(f"{path}: row {i + 1} does not have as many cells as the header; run the study again")
     return [{name: printable(unmarked(text)) for name, text in row.items()} for row in rows]
 
 
@@ -319,7 +319,7 @@ def name_neighbors(rows):
 
 
 def has_no_step(row):
-    """Returns whether a run failed, or was cut before a step was whole: nothing of it can be drawn."""
+    """Returns whether a run failed, or was cut before a step was complete: nothing of it can be drawn."""
     if row["outcome"] not in WHOLE:
         return True
     steps = number(row.get("iterations"))
@@ -347,12 +347,12 @@ def read_study(folder, where=(), band="sd"):
         axes.append("beside")
     rows = keep_where(rows, axes, where)
     if not rows:
-        raise WrongInput(f"{path}: no point is left by --where {' --where '.join(where)}")
+        raise WrongInput(f"{path}: no point matches --where {' --where '.join(where)}")
     failed = Counter(row["outcome"] for row in rows if has_no_step(row))
     rows = [row for row in rows if not has_no_step(row)]
     if not rows:
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(failed.items()))
-        raise WrongInput(f"{path}: every point has failed ({told}); there is nothing to draw")
+        raise WrongInput(f"{path}: all points failed ({told}); there is nothing to draw")
     manifest = read_manifest(os.path.join(folder, "manifest.json"))
     scenarios = {str(point.get("point")): point.get("scenario", {}) for point in manifest.get("points", [])}
     points = {row["point"] for row in rows}

@@ -120,7 +120,7 @@ def of_main_job(study):
         return study
     rows = [row for row in study.rows if row["job"] == "main"]
     if not rows:
-        raise Misfit("other jobs do not train; it needs the main job")
+        raise Misfit("only the main job trains; this figure needs it")
     return replace(study, rows=rows, axes=axes_that_count(rows, study.axes))
 
 

@@ -46,7 +46,7 @@ def misfit(study, options):
         if count > MOST_CELLS:
             return f"{axis} has {count} values, more than {MOST_CELLS}; choose some with --where"
         if not options.chosen and count < 3:
-            return f"{axis} has only {count} values, too few to be drawn unasked"
+            return f"{axis} has only {count} values, too few to draw by default"
     value = options.value or "speedup"
     if value not in study.columns():
         return f"no column {value} with numbers; this study has: {', '.join(study.columns())}"
@@ -138,5 +138,5 @@ def draw(study, options):
     what = column_label(value)
     made.notes.append(f"cells: {what}" + (f", {ratio[0]} divided by {ratio[1]}" if ratio else ""))
     if any(unsure):
-        made.notes.append("≈: which is faster is not sure (90 %)")
+        made.notes.append("≈: too close to call (90 % prediction interval)")
     return finish(made)

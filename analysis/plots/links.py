@@ -118,7 +118,7 @@ def draw(study, options):
     found = read_links(study)
     rows = [row for row in study.rows if found.get(row["point"])]
     if not rows:
-        raise Misfit("no link of these points carried anything; one worker alone sends nothing")
+        raise Misfit("no link of these points carried traffic; a single worker sends nothing")
     shown = [busiest(found[row["point"]]) for row in rows]
     columns = {1: 1, 2: 2, 4: 2}.get(len(rows), 3)
     layout = Layout([choice_of(study, row) for row in rows], [], columns, False)
@@ -133,5 +133,5 @@ def draw(study, options):
         made.add_to_legend(Patch(color=COLORS(share)), f"{share:.0%} used")
     most = max(len(found[row["point"]]) for row in rows)
     if most > MOST_LINKS:
-        made.notes.append(f"the {MOST_LINKS} most used links of a point, of {most} that carried something")
+        made.notes.append(f"the {MOST_LINKS} most used links of a point, of {most} that carried traffic")
     return finish(made)

@@ -49,7 +49,7 @@ def formats_of(text):
         if name not in FORMATS:
             raise WrongInput(f"--format {text}: no format \"{name}\"; known: {', '.join(FORMATS)}")
     if not formats:
-        raise WrongInput(f"--format: names no format; known: {', '.join(FORMATS)}")
+        raise WrongInput(f"--format: does not name a format; known: {', '.join(FORMATS)}")
     return list(dict.fromkeys(formats))
 
 
@@ -58,8 +58,7 @@ def refuse_unused(options):
     for name in OWN_OPTIONS:
         users = [kind for kind, script in KINDS.items() if name in script.USES]
         if getattr(options, name) is not None and options.chosen and not set(users) & set(options.kinds):
-            raise WrongInput(f"--{name}: {', '.join(options.kinds)} has no such option; of these kinds it is: "
-                             f"{', '.join(users)}")
+            raise WrongInput(f"--{name}: {', '.join(options.kinds)} has no such option; these kinds have it: {', '.join(users)}")
 
 
 def texts_of(study, options):
@@ -116,7 +115,7 @@ def make_folder(out):
     try:
         os.makedirs(out, exist_ok=True)
     except OSError as error:
-        raise WrongInput(f"{out}: the folder cannot be made: {error.strerror}; name another with --out") from error
+        raise WrongInput(f"{out}: the folder cannot be created: {error.strerror}; name another with --out") from error
 
 
 def refuse_for_a_testbed(options):

@@ -217,9 +217,9 @@ def canvas(study, options, count, columns, heights=PANEL_HEIGHT, share_x=True, s
         made.notes.append(f"points left out: {told}")
     if study.seeds > 1:
         band = BANDS[study.band]
-        made.notes.append(f"mean of {study.seeds} seeds" + (f"; bands, where there are: {band}" if band else ""))
+        made.notes.append(f"mean of {study.seeds} seeds" + (f"; bands, if any: {band}" if band else ""))
     if "step_time_s_low" in study.rows[0]:
-        made.notes.append("bands: where real values are with 90 %")
+        made.notes.append("bands: 90 % prediction intervals")
     return made
 
 

@@ -74,7 +74,7 @@ def load(path):
     except OSError as error:
         raise WrongInput(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise WrongInput(f"{path}: is no JSON; a file to draw is {LOOKED_FOR}") from error
+        raise WrongInput(f"{path}: is not JSON; a file to draw is {LOOKED_FOR}") from error
 
 
 def text_at(value):
@@ -192,7 +192,7 @@ def draw_rows(panel, made, testbed, column, rows):
     looks = [("before", known, "before", {"marker": "o", "color": "0.6", "markerfacecolor": "white", "zorder": 3}),
              ("after", [row for row in rows if not row.misfit], "fitted",
               {"marker": "o", "color": COLORS[0], "zorder": 5}),
-             ("after, and nothing explains it", [row for row in rows if row.misfit], "fitted",
+             ("after; nothing explains it", [row for row in rows if row.misfit], "fitted",
               {"marker": "X", "color": MISFIT, "markersize": 5, "zorder": 6})]
     for label, drawn, field, look in looks:
         if drawn:
@@ -267,7 +267,7 @@ def notes_of(testbed):
     told = f"median error {100 * median(after):.3g} %"
     if len(before) == len(after):
         told = f"median error {100 * median(before):.3g} % before, {100 * median(after):.3g} % after"
-    ends = "; arrows: what was measured leaves that end open" if any(
+    ends = "; arrows: the measurements leave that end open" if any(
         one.low_is_open or one.high_is_open for one in testbed.constants) else ""
     intervals = f"; bars: {100 * testbed.level:.3g} % intervals within the range of a constant{ends}"
     date = f"calibrated {testbed.date}: " if testbed.date else ""

@@ -51,9 +51,9 @@ void refuse_another_file(const std::string& out) {
     const Json there =
         fs::is_regular_file(out, ignored) ? Json::parse(read_text(out), nullptr, false) : Json();
     if (!there.is_object() || !there.contains("constants") || !there.contains("cluster"))
-        throw ConfigError("command line", "--out " + out,
-                          "is there and is no testbed that paceline calibrate has written; name "
-                          "another file");
+        throw ConfigError(
+            "command line", "--out " + out,
+            "exists and is not a testbed written by paceline calibrate; name another file");
 }
 
 // A line on the terminal that each step of the work replaces.
@@ -108,7 +108,7 @@ int calibrate_and_tell(const CalibrateArguments& arguments) {
     Interruption interruption;  // must precede any other thread
     if (!arguments.out.empty()) refuse_another_file(arguments.out);
     CalibrationQuestion question = question_of(arguments);
-    return exit_code_of_question(interruption, "stopped; nothing is written", [&] {
+    return exit_code_of_question(interruption, "stopped; nothing was written", [&] {
         std::optional<StatusLine> status(arguments.quiet);
         question.tell = [&status](const std::string& line) { status->tell(line); };
         const Calibration found =
@@ -120,7 +120,7 @@ int calibrate_and_tell(const CalibrateArguments& arguments) {
         if (arguments.json || arguments.quiet) return done;
         ConsoleLog().note(
             arguments.out.empty()
-                ? "no testbed is written; --out FILE writes one that scenarios can name"
+                ? "no testbed was written; --out FILE writes one that scenarios can name"
                 : fmt::format("scenarios name it: \"cluster\": {{\"testbed\": \"{}\", ...}}",
                               arguments.out));
         return done;
@@ -130,10 +130,10 @@ int calibrate_and_tell(const CalibrateArguments& arguments) {
 }  // namespace
 
 Command calibrate_command(CLI::App& program, const OwnParts& own) {
-    CLI::App& parser = *program.add_subcommand(
-        "calibrate",
-        "fit constants of a scenario to what was measured, with intervals, as a testbed that "
-        "scenarios can name");
+    CLI::App& parser =
+        *program.add_subcommand("calibrate",
+                                "fit a scenario's constants to measurements, with intervals, and "
+                                "write a testbed that scenarios can name");
     const auto arguments = std::make_shared<CalibrateArguments>();
     add_scenario_arguments(parser, arguments->scenario);
     arguments->scenario.own = own;
@@ -149,15 +149,17 @@ Command calibrate_command(CLI::App& program, const OwnParts& own) {
         ->required()
         ->allow_extra_args(false)
         ->take_all();
-    parser.add_option("--level", arguments->level, "of the intervals (default: 0.9)")
+    parser.add_option("--level", arguments->level, "coverage of the intervals (default: 0.9)")
         ->check(CLI::Range(0.5, 0.999));
     parser
         .add_option("--noise", arguments->noise,
-                    "of a row, relative, where there are too few to tell (default: 0.05)")
+                    "relative error of a row, used if there are too few rows to estimate it "
+                    "(default: 0.05)")
         ->check(CLI::Range(1e-4, 1.0));
     parser.add_option("--out", arguments->out, "the file for the testbed")
         ->check(names_something());
-    parser.add_option("--jobs", arguments->jobs, "points run side by side (default: cores)")
+    parser
+        .add_option("--jobs", arguments->jobs, "points run in parallel (default: number of cores)")
         ->check(CLI::Range(1, 1024));
     parser.add_flag("--json", arguments->json, "print the testbed");
     parser.add_flag("--quiet", arguments->quiet, "no progress line and no notes");

@@ -27,8 +27,8 @@ int check_scenario(const ScenarioArguments& arguments) {
 }  // namespace
 
 Command check_command(CLI::App& program, const OwnParts& own) {
-    CLI::App& parser =
-        *program.add_subcommand("check", "show what would run, or what is wrong and where");
+    CLI::App& parser = *program.add_subcommand(
+        "check", "show what would run, or report errors with their location");
     const auto arguments = std::make_shared<ScenarioArguments>();
     add_scenario_arguments(parser, *arguments);
     add_interval_option(parser, *arguments);

@@ -85,18 +85,17 @@ void add_scenario_arguments(CLI::App& parser, ScenarioArguments& arguments) {
         ->allow_extra_args(false)
         ->take_all();
     parser
-        .add_option(
-            "--pick", arguments.picks,
-            "axis=label: of a sweep's axis, only the value with this label; may be repeated")
+        .add_option("--pick", arguments.picks,
+                    "axis=label: use only this value of a sweep's axis; may be repeated")
         ->allow_extra_args(false)
         ->take_all();
-    parser.add_flag("--strict", arguments.strict, "a warning (docs/warnings.md) is an error");
+    parser.add_flag("--strict", arguments.strict, "treat warnings (docs/warnings.md) as errors");
 }
 
 void add_interval_option(CLI::App& parser, ScenarioArguments& arguments) {
     parser.add_flag_callback(
         "--interval", [&arguments] { arguments.settings.emplace_back("measure.interval=true"); },
-        "say how far real times may be from the predicted ones: --set measure.interval=true");
+        "print 90 % prediction intervals; the same as --set measure.interval=true");
 }
 
 }  // namespace paceline

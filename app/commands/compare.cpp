@@ -77,7 +77,7 @@ int compare_results(const CompareArguments& arguments) {
 
 Command compare_command(CLI::App& program) {
     CLI::App& parser = *program.add_subcommand(
-        "compare", "tell what moved between two results of a scenario, and by how much");
+        "compare", "show what changed between two results of a scenario, and by how much");
     const auto arguments = std::make_shared<CompareArguments>();
     parser
         .add_option("OLD", arguments->before,

@@ -153,10 +153,9 @@ std::string for_fish(const CLI::App& program, const Parsers& parsers) {
 }  // namespace
 
 Command completion_command(CLI::App& program) {
-    CLI::App& parser = *program.add_subcommand(
-        "completion", "print the script with which a shell completes the command line");
+    CLI::App& parser = *program.add_subcommand("completion", "print a shell's completion script");
     const auto shell = std::make_shared<std::string>();
-    parser.add_option("SHELL", *shell, "the shell that reads the script")
+    parser.add_option("SHELL", *shell, "the shell to print it for")
         ->check(CLI::IsMember({"bash", "zsh", "fish"}))
         ->required();
     return {&parser, [&program, shell] {

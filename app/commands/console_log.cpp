@@ -56,11 +56,11 @@ int exit_code_of(const ConsoleLog& log, const std::function<int()>& work) {
         log.fail(out_of_memory_text);
     } catch (const std::system_error& error) {
         log.fail(
-            fmt::format("the system refuses: {}; there may be too little memory or too "
-                        "many threads (ulimit -v, ulimit -u)",
+            fmt::format("the system refused: {}; there may be too little memory or too many "
+                        "threads (ulimit -v, ulimit -u)",
                         error.what()));
     } catch (const std::exception& error) {
-        log.fail(fmt::format("a fault of the program itself, please report it: {}", error.what()));
+        log.fail(fmt::format("internal error, please report it: {}", error.what()));
     }
     return point_failed;
 }

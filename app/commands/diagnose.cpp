@@ -42,10 +42,10 @@ int diagnose_and_tell(const DiagnoseArguments& arguments) {
 }  // namespace
 
 Command diagnose_command(CLI::App& program, const OwnParts& own) {
-    CLI::App& parser = *program.add_subcommand(
-        "diagnose",
-        "tell which single cause explains measured numbers, what would tell causes apart, and what "
-        "helps");
+    CLI::App& parser =
+        *program.add_subcommand("diagnose",
+                                "find the single cause that explains measured numbers, what would "
+                                "tell causes apart, and what helps");
     const auto arguments = std::make_shared<DiagnoseArguments>();
     add_scenario_arguments(parser, arguments->scenario);
     arguments->scenario.own = own;
@@ -57,12 +57,14 @@ Command diagnose_command(CLI::App& program, const OwnParts& own) {
         ->allow_extra_args(false)
         ->take_all();
     parser
-        .add_option("--noise", arguments->noise, "of a measured number, relative (default: 0.05)")
+        .add_option("--noise", arguments->noise,
+                    "relative error of a measured number (default: 0.05)")
         ->check(CLI::Range(1e-3, 0.5));
-    parser.add_option("--jobs", arguments->jobs, "points run side by side (default: cores)")
+    parser
+        .add_option("--jobs", arguments->jobs, "points run in parallel (default: number of cores)")
         ->check(CLI::Range(1, 1024));
-    parser.add_flag("--no-advice", arguments->no_advice, "do not look for what helps");
-    parser.add_flag("--json", arguments->json, "print one object");
+    parser.add_flag("--no-advice", arguments->no_advice, "do not look for remedies");
+    parser.add_flag("--json", arguments->json, "print one JSON object");
     return {&parser, [arguments] { return diagnose_and_tell(*arguments); }};
 }
 

@@ -75,7 +75,7 @@ Command explain_command(CLI::App& program, const OwnParts& own) {
         .add_option("--job", arguments->job,
                     "explain this one of several jobs, by its label (default: the main job)")
         ->check(names_something());
-    parser.add_flag("--json", arguments->json, "for programs; times in seconds");
+    parser.add_flag("--json", arguments->json, "print JSON, with times in seconds");
     return {&parser, [arguments] { return explain(*arguments); }};
 }
 

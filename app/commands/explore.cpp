@@ -58,14 +58,14 @@ int serve(const ExploreArguments& arguments) {
     const fs::path folder = fs::canonical(folder_of_page(arguments));
     const Plugin plugin = load_plugin("paceline_explore.so", "paceline_serve_page");
     if (plugin.function == nullptr)
-        throw ConfigError("command line", "explore",
-                          fmt::format("no server can be loaded ({}); any file server serves the "
-                                      "page, such as python3 -m http.server --bind 127.0.0.1 "
-                                      "--directory {}",
-                                      plugin.fault, folder.string()));
+        throw ConfigError(
+            "command line", "explore",
+            fmt::format("the server cannot be loaded ({}); any file server can serve the page, "
+                        "such as python3 -m http.server --bind 127.0.0.1 --directory {}",
+                        plugin.fault, folder.string()));
     const auto is_up = [&](int port) {
         const std::string address = fmt::format("http://127.0.0.1:{}/", port);
-        print(stdout, fmt::format("the explorer is at {} (from {}); Ctrl-C ends it\n", address,
+        print(stdout, fmt::format("the explorer is at {} (from {}); Ctrl-C stops it\n", address,
                                   folder.string()));
         std::fflush(stdout);
         if (!arguments.no_browser) open_browser(address);
@@ -75,7 +75,7 @@ int serve(const ExploreArguments& arguments) {
     if (served == Served::port_is_taken)
         throw ConfigError(
             "command line", "--port",
-            fmt::format("{} is taken; leave it out for any free one", arguments.port));
+            fmt::format("{} is in use; leave it out to use any free one", arguments.port));
     return served == Served::done ? done : point_failed;
 }
 

@@ -29,7 +29,7 @@ int list(const std::string& what, bool json) {
 }  // namespace
 
 Command list_command(CLI::App& program) {
-    CLI::App& parser = *program.add_subcommand("list", "list what a scenario can name");
+    CLI::App& parser = *program.add_subcommand("list", "list the names that a scenario can use");
     const auto what = std::make_shared<std::string>();
     parser.add_option(
         "WHAT", *what,

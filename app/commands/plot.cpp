@@ -40,7 +40,7 @@ int plot(const PlotRequest& request) {
 void add_choices(CLI::App& parser, PlotRequest& request) {
     parser
         .add_option("--where", request.where,
-                    "AXIS=VALUE: only these points; may be given again, values of one axis add up")
+                    "AXIS=VALUE: draw only these points; may be repeated, also for one axis")
         ->allow_extra_args(false)
         ->take_all();
     parser
@@ -53,35 +53,33 @@ void add_choices(CLI::App& parser, PlotRequest& request) {
                       "bandwidth, heatmap: the axis along x (default: the bandwidth); convergence: "
                       "time, iteration, epoch or bytes; frontier: the column along x");
     parser.add_option("--y", request.y, "heatmap: the axis along y (default: nodes)");
-    parser.add_option(
-        "--value", request.value,
-        "the column drawn (default: step_time_s of bandwidth, speedup of heatmap, losses "
-        "and accuracy of convergence, cost or energy of frontier)");
+    parser.add_option("--value", request.value,
+                      "the column to draw (default: step_time_s for bandwidth, speedup for "
+                      "heatmap, losses and accuracy for convergence, cost or energy for frontier)");
     parser
         .add_option("--ratio", request.ratio,
                     "heatmap: two algorithms A B, for A's value divided by B's")
         ->expected(2);
     parser
-        .add_option(
-            "--target", request.targets,
-            "NUMBER or COLUMN=NUMBER: a line to compare with, such as efficiency=0.9; may be "
-            "given again (speedup, bandwidth, convergence)")
+        .add_option("--target", request.targets,
+                    "NUMBER or COLUMN=NUMBER: a line to compare with, such as efficiency=0.9; may "
+                    "be repeated (speedup, bandwidth, convergence)")
         ->allow_extra_args(false)
         ->take_all();
     parser
         .add_option("--band", request.band,
-                    "of seeds: sd (standard deviation, the default), ci (95 % confidence interval "
-                    "of the mean), minmax or none")
+                    "band over seeds: sd (standard deviation, the default), ci (95 % confidence "
+                    "interval of the mean), minmax or none")
         ->check(CLI::IsMember({"sd", "ci", "minmax", "none"}));
     parser.add_option("--scale", request.scale, "linear or log")
         ->check(CLI::IsMember({"linear", "log"}));
     parser
         .add_option("--width", request.width,
-                    "single (3.4 inches) or double (7); default: as the figure needs")
+                    "single (3.4 inches) or double (7); by default chosen for the figure")
         ->check(CLI::IsMember({"single", "double"}));
     parser.add_option_function<std::string>(
         "--title", [&request](const std::string& title) { request.title = title; },
-        "instead of the study's; \"\" for none");
+        "title in place of the study's; \"\" for none");
 }
 
 }  // namespace
@@ -99,7 +97,8 @@ Command plot_command(CLI::App& program) {
         "(default: all that fit)");
     parser.add_option("--out", request->out, "folder for figures (default: that of the results)")
         ->check(names_something());
-    parser.add_option("--format", request->formats, "svg, png, pdf, comma between (default: all)");
+    parser.add_option("--format", request->formats,
+                      "svg, png, pdf, separated by commas (default: all)");
     add_choices(parser, *request);
     return {&parser, [request] { return plot(*request); }};
 }

@@ -47,7 +47,7 @@ CLI::Validator finite() {
                 double number = 0;
                 const bool is_finite =
                     CLI::detail::lexical_cast(text, number) && std::isfinite(number);
-                return is_finite ? std::string() : fmt::format("{} is no finite number", text);
+                return is_finite ? std::string() : fmt::format("{} is not a number", text);
             },
             "", "finite"};
 }

@@ -93,7 +93,7 @@ void write_and_tell(const fs::path& folder, const Study& study, const StudyOutco
                     const RunInfo& info, const ConsoleLog& log) {
     if (const auto figures = replace_results(folder, study, outcome.results, info);
         !figures.empty())
-        log.note(fmt::format("{}: figures of earlier results are removed: {}", folder.string(),
+        log.note(fmt::format("{}: removed figures of earlier results: {}", folder.string(),
                              fmt::join(figures, ", ")));
 }
 
@@ -110,17 +110,17 @@ int finish(const RunArguments& arguments, const Study& study, const StudyOutcome
                          {"results", folder.string()},
                          {"wall_clock_s", info.wall_clock_s}});
     if (!arguments.quiet && there > 0)
-        print(
-            stdout,
-            fmt::format("{}\n{} points in {:.2f} s{}; results in {}\n",
-                        first_lines(speedup_table({study, outcome.results}), 200,
-                                    (folder / "table.txt").string()),
-                        there, info.wall_clock_s,
-                        outcome.kept > 0 ? fmt::format(" ({} kept from before)", outcome.kept) : "",
-                        folder.string()));
+        print(stdout,
+              fmt::format(
+                  "{}\n{} points in {:.2f} s{}; results in {}\n",
+                  first_lines(speedup_table({study, outcome.results}), 200,
+                              (folder / "table.txt").string()),
+                  there, info.wall_clock_s,
+                  outcome.kept > 0 ? fmt::format(" ({} kept from earlier runs)", outcome.kept) : "",
+                  folder.string()));
     if (!outcome.complete)
         log.note(fmt::format(
-            "stopped: {} of {} points are done{}; to go on: {}", there, study.points.size(),
+            "stopped: {} of {} points are done{}; to resume: {}", there, study.points.size(),
             there > 0 ? ", " + (folder / "results.csv").string() + " has them" : "",
             resuming(arguments)));
     return report_failures(study, outcome.results, log);
@@ -157,8 +157,8 @@ void warn_of_few_cores(const PoolSize& pool, const RankInfo& info, const Console
     if (const std::size_t most = std::max(pool.loops, pool.threads);
         most > static_cast<std::size_t>(info.bound_to))
         log.warn(
-            fmt::format("{} threads are to work on {} of the cores, to which the launcher "
-                        "has bound rank 0; give mpirun --bind-to none",
+            fmt::format("{} threads would share {} of the cores, because the launcher has bound "
+                        "rank 0 to them; give mpirun --bind-to none",
                         most, info.bound_to));
 }
 
@@ -218,7 +218,7 @@ int run(const RunArguments& arguments, const ConsoleLog& log, Interruption& inte
     try {
         outcome = run_study(study, options);
     } catch (const OutputError& error) {
-        log.fail(fmt::format("{}; what has finished before is kept; to go on: {}", error.what(),
+        log.fail(fmt::format("{}; finished points are kept; to resume: {}", error.what(),
                              resuming(arguments)));
         return point_failed;
     }
@@ -292,7 +292,7 @@ int run_alone_or_as_rank(const RunArguments& arguments) {
     if (communicator && (arguments.trace || arguments.links)) {
         if (launched->rank != 0) return done;
         log.fail(
-            "--trace and --links are of one process, and this is a rank of an MPI job; add "
+            "--trace and --links need a single process, and this is a rank of an MPI job; add "
             "--no-mpi, or run a point alone");
         return wrong_input;
     }
@@ -312,12 +312,16 @@ void add_trace_options(CLI::App& parser, RunArguments& arguments) {
         ->needs(trace);
     parser
         .add_option("--trace-time", what.time,
-                    "FROM..TO: what of the simulated time, such as 1.5s..2s")
+                    "FROM..TO: the span of simulated time to trace, such as 1.5s..2s")
         ->needs(trace);
-    parser.add_option("--trace-nodes", what.nodes, "0,1,4..7: which nodes")->needs(trace);
-    parser.add_option("--trace-iterations", what.iterations, "A..B: which iterations, from 0 on")
+    parser.add_option("--trace-nodes", what.nodes, "0,1,4..7: which nodes to trace")->needs(trace);
+    parser
+        .add_option("--trace-iterations", what.iterations,
+                    "A..B: which iterations to trace, counted from 0")
         ->needs(trace);
-    parser.add_option("--trace-limit", what.limit, "most events of a trace (default 1000000)")
+    parser
+        .add_option("--trace-limit", what.limit,
+                    "maximum number of events in a trace (default 1000000)")
         ->needs(trace)
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
 }
@@ -335,7 +339,7 @@ Command run_command(CLI::App& program, const OwnParts& own) {
         ->check(names_something());
     parser
         .add_option("--jobs", arguments->jobs,
-                    "points run side by side, by each rank under MPI (default: its cores)")
+                    "points run in parallel, per rank under MPI (default: its cores)")
         ->check(CLI::Range(1, 1024));
     parser
         .add_option(
@@ -344,12 +348,12 @@ Command run_command(CLI::App& program, const OwnParts& own) {
             "cores)")
         ->check(CLI::Range(1, 1024));
     parser.add_flag("--resume", arguments->resume,
-                    "take the points that are finished in the folder for results");
+                    "keep the points that have finished in the results folder");
     parser.add_flag("--force", arguments->force,
-                    "replace results of another scenario in the folder for results");
+                    "replace results of another scenario in the results folder");
     parser.add_flag("--quiet", arguments->quiet, "no progress line and no table");
     parser.add_flag("--log-json", arguments->log_json,
-                    "log to standard error as JSON, an object per line");
+                    "log to standard error as JSON, one object per line");
     parser.add_flag("--no-mpi", arguments->no_mpi,
                     "run alone, even where an MPI launcher (mpirun, srun) has started this");
     add_trace_options(parser, *arguments);
@@ -358,7 +362,7 @@ Command run_command(CLI::App& program, const OwnParts& own) {
                         "write links.csv: bytes and utilization of each link over time");
     parser
         .add_option("--links-interval", arguments->links_interval,
-                    "length of an interval of links.csv, such as 10ms (default: some 100 a run)")
+                    "length of an interval of links.csv, such as 10ms (default: about 100 per run)")
         ->needs(links);
     return {&parser, [arguments] { return run_alone_or_as_rank(*arguments); }};
 }

@@ -125,9 +125,9 @@ int solve_and_tell(const SolveArguments& arguments) {
     const ScenarioText scenario = arguments.scenario.open();
     return exit_code_of_question(
         interruption,
-        fmt::format("stopped; points that have finished are kept in {}, and the same command "
-                    "goes on from there",
-                    cache_folder(arguments).string()),
+        fmt::format(
+            "stopped; finished points are kept in {}, and the same command resumes from them",
+            cache_folder(arguments).string()),
         [&] {
             return answer(arguments, question, scenario,
                           concurrently(options_of(arguments, interruption)));
@@ -137,33 +137,34 @@ int solve_and_tell(const SolveArguments& arguments) {
 void add_question(CLI::App& parser, SolveQuestion& question) {
     parser.add_option("--vary", question.vary, "path=from..to: the free quantity and its range")
         ->required();
-    parser.add_option("--find", question.column, "the column of results.csv to look at")
+    parser.add_option("--find", question.column, "the column of results.csv to compare")
         ->required();
-    parser.add_option("--equals", question.equals, "the number that it should be");
+    parser.add_option("--equals", question.equals, "the value that the column should have");
     parser
         .add_option("--against", question.against,
-                    "path=value: the other scenario, whose column it should be, has this, too; the "
-                    "free quantity moves there as well unless this fixes it")
+                    "path=value: compare with the same scenario with this setting; the free "
+                    "quantity varies there as well unless this fixes it")
         ->allow_extra_args(false)
         ->take_all();
-    parser.add_option("--times", question.times, "so many times the other's column (default: 1)");
+    parser.add_option("--times", question.times,
+                      "multiple of the other scenario's column (default: 1)");
     parser
         .add_option("--grid", question.grid,
-                    "values looked at before bisection (default: 25; whole numbers: all up to 200)")
+                    "values tried before bisection (default: 25; whole numbers: all up to 200)")
         ->check(CLI::Range(2, 100000));
     parser
         .add_option("--tolerance", question.tolerance,
-                    "how narrow bisection makes a bracket, relative (default: 1e-4)")
+                    "relative width at which bisection stops (default: 1e-4)")
         ->check(CLI::Range(1e-12, 0.1));
 }
 
 }  // namespace
 
 Command solve_command(CLI::App& program, const OwnParts& own) {
-    CLI::App& parser = *program.add_subcommand(
-        "solve",
-        "find the value of one quantity at which a result is what it should be, for a scenario or "
-        "for each point of a study");
+    CLI::App& parser =
+        *program.add_subcommand("solve",
+                                "find the value of one quantity at which a result reaches a "
+                                "target, for a scenario or for each point of a study");
     const auto arguments = std::make_shared<SolveArguments>();
     arguments->parser = &parser;
     add_scenario_arguments(parser, arguments->scenario);
@@ -174,7 +175,8 @@ Command solve_command(CLI::App& program, const OwnParts& own) {
         .add_option("--scale", arguments->scale,
                     "log or linear (default: log where a range above 0 spans a factor above 10)")
         ->check(CLI::IsMember({"log", "linear"}));
-    parser.add_option("--jobs", arguments->jobs, "points run side by side (default: cores)")
+    parser
+        .add_option("--jobs", arguments->jobs, "points run in parallel (default: number of cores)")
         ->check(CLI::Range(1, 1024));
     parser
         .add_option("--cache", arguments->cache,
@@ -182,7 +184,7 @@ Command solve_command(CLI::App& program, const OwnParts& own) {
         ->check(names_something());
     parser
         .add_option("--out", arguments->out,
-                    "folder for answers.csv, and for the points as results that plot draws")
+                    "folder for answers.csv and for the points, as results that plot can draw")
         ->check(names_something());
     parser.add_flag("--json", arguments->json, "print the answer as one JSON object");
     parser.add_flag("--quiet", arguments->quiet, "no progress line");

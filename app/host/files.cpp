@@ -32,7 +32,7 @@ std::string read_text(const std::string& file) {
         in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
         text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
     }
-    if (in.bad()) throw ConfigError(file, "", "cannot be read to its end");
+    if (in.bad()) throw ConfigError(file, "", "cannot be read completely");
     check_file_size(text.size(), file);
     return text;
 }
@@ -84,7 +84,7 @@ std::optional<std::string> read_own_file(const fs::path& file, std::size_t most,
     struct stat what{};
     if (in.number() < 0 || ::fstat(in.number(), &what) != 0)
         refuse_file(file, fmt::format("cannot be read: {}", std::strerror(errno)));
-    if (!S_ISREG(what.st_mode)) refuse_file(file, "is no regular file");
+    if (!S_ISREG(what.st_mode)) refuse_file(file, "is not a regular file");
     const std::size_t begin = std::min(static_cast<std::size_t>(what.st_size), from);
     std::string text(std::min(static_cast<std::size_t>(what.st_size) - begin, most), '\0');
     std::size_t got = 0;

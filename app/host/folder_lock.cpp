@@ -72,7 +72,7 @@ bool FolderLock::open_and_lock() {
     struct stat what{};
     if (handle_ < 0 || ::fstat(handle_, &what) != 0 || !S_ISREG(what.st_mode))
         throw OutputError(
-            fmt::format("{}: is no regular file that can be locked{}; remove it", file_.string(),
+            fmt::format("{}: is not a regular file that can be locked{}; remove it", file_.string(),
                         handle_ < 0 ? fmt::format(": {}", std::strerror(errno)) : ""));
     if (::flock(handle_, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK)

@@ -39,7 +39,7 @@ void write_all(int handle, const fs::path& file, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(handle, text.data(), text.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) refuse_output(file, "cannot be written to its end", errno);
+        if (written < 0) refuse_output(file, "cannot be written completely", errno);
         text.remove_prefix(static_cast<std::size_t>(written));
     }
 }
@@ -65,7 +65,7 @@ class TemporaryFile {
     void write(std::string_view text, Flush flush) {
         write_all(handle_, file_, text);
         if (flush == Flush::yes && ::fsync(handle_) != 0 && errno != EINVAL && errno != EROFS)
-            fail("cannot be brought to the disk", errno);
+            fail("cannot be flushed to disk", errno);
     }
 
     void take_its_place() {
@@ -119,7 +119,7 @@ void prepare_folder(const fs::path& folder) {
         error = std::make_error_code(std::errc::not_a_directory);
     if (error)
         throw OutputError(
-            fmt::format("{}: the output folder cannot be made: {}; name another with --out",
+            fmt::format("{}: the output folder cannot be created: {}; name another with --out",
                         folder.string(), error.message()));
     try {
         TemporaryFile(folder / ".writable").write("", Flush::yes);

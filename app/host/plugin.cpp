@@ -20,7 +20,7 @@ std::optional<fs::path> plugin_file(const std::string& name) {
 
 Plugin load_plugin(const std::string& name, const char* function) {
     const std::optional<fs::path> file = plugin_file(name);
-    if (!file) return {nullptr, name + " is not there"};
+    if (!file) return {nullptr, name + " was not found"};
     // Open MPI's own plugins look for its symbols among the global ones.
     void* const plugin = ::dlopen(file->c_str(), RTLD_NOW | RTLD_GLOBAL);
     void* const found = plugin == nullptr ? nullptr : ::dlsym(plugin, function);

@@ -22,7 +22,7 @@ Json& element(Json& list, const std::string& key, std::string_view file, const s
     if (!is_list_index(key))
         throw ConfigError(
             std::string(file), shown,
-            fmt::format("leads into a list at \"{}\"; name an element by its index, from 0 on",
+            fmt::format("leads into a list at \"{}\"; name an element by its index, counted from 0",
                         key));
     const std::size_t index = std::stoul(key);
     if (index >= list.size())

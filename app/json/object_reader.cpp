@@ -102,7 +102,7 @@ void ObjectReader::not_both(std::string_view first, std::string_view second) con
 
 std::string as_string(const Place& place) {
     if (!place.json->is_string())
-        place.refuse(fmt::format("{} is not a text; put it in quotes", shown(*place.json)));
+        place.refuse(fmt::format("{} is not a string; put it in quotes", shown(*place.json)));
     return place.json->get<std::string>();
 }
 
@@ -184,7 +184,7 @@ Bandwidth as_bandwidth_or_zero(const Place& place) {
 
 Bandwidth as_bandwidth(const Place& place) {
     const Bandwidth rate = as_bandwidth_or_zero(place);
-    if (rate.bits_per_second == 0) place.refuse("a bandwidth is above 0");
+    if (rate.bits_per_second == 0) place.refuse("must be above 0");
     return rate;
 }
 

@@ -278,7 +278,7 @@ Fault path_fault(const Json& schema, std::string_view path) {
         Nodes below = descend(parts_of(schema), nodes, key);
         const std::vector<std::string_view> known = properties(nodes);
         if (below.empty() && known.empty() && is_list(nodes))
-            return {fmt::format("\"{}\" is no index of a list; elements count from 0", key)};
+            return {fmt::format("\"{}\" is not an index of a list; elements count from 0", key)};
         if (below.empty() && known.empty())
             return {fmt::format("nothing lies below this path at \"{}\"", key)};
         if (below.empty()) return unknown(key, "a key on this path", known);

@@ -86,7 +86,7 @@ std::string AskedPoints::why_empty(std::string_view name, const Candidate& candi
     if (!has_values(*found))
         return found->outcome +
                (found->outcome_details.empty() ? "" : ": " + found->outcome_details) +
-               (found->ended_before_a_step() ? ", before a step was whole" : "");
+               (found->ended_before_a_step() ? ", before a step was complete" : "");
     return column_value(name, *found) ? "" : fmt::format("{} is empty", name);
 }
 

@@ -43,14 +43,14 @@ std::string lines_of(const Scenario& scenario, std::size_t number) {
                     model ? fmt::format("{:.6g} s", to_seconds(*model)) : "none known",
                     messages ? fmt::format("{:.3g}", *messages) : "not known");
     for (const Scenario& job : scenario.other_jobs)
-        text += fmt::format("      beside it: {:<18} {:>6} workers  {:<12} {}\n",
+        text += fmt::format("      alongside: {:<18} {:>6} workers  {:<12} {}\n",
                             printable(job.algorithm.label), job.cluster.workers,
                             printable(job.workload.name), printable(job.job));
     if (const std::size_t sources = scenario.cluster.background.size(); sources > 0)
-        text += fmt::format("      beside it: {} of background traffic\n",
+        text += fmt::format("      alongside: {} of background traffic\n",
                             sources == 1 ? "a source" : fmt::format("{} sources", sources));
     for (const DrawnNodes& drawn : scenario.cluster.drawn)
-        text += fmt::format("      drawn: {} of {} nodes, by the seed, for {} (share {:.6g})\n",
+        text += fmt::format("      drawn: {} of {} nodes by the seed, for {} (share {:.6g})\n",
                             drawn.nodes.size(), drawn.of, drawn.path, drawn.share);
     if (!scenario.workload.batches.empty())
         for (const KindOfDevice& kind : scenario.workload.kinds)
@@ -131,11 +131,11 @@ void StudyCheck::see_words(const Point& point) {
 CheckReport StudyCheck::report(const Study& study) const {
     CheckReport report{head_of(study) + lines_, warnings_.lines(study.axes)};
     if (points_ > most_lines)
-        report.text += fmt::format("  ... and {} points more\n", points_ - most_lines);
+        report.text += fmt::format("  ... and {} more points\n", points_ - most_lines);
     if (!nets_.empty()) report.text += "\n";
     for (const std::string& net : nets_) report.text += printable(net) + "\n";
     report.text += mixings_.text();
-    if (!new_words_.empty()) report.text += "\nin today's words:\n";
+    if (!new_words_.empty()) report.text += "\nwith current names:\n";
     for (const std::string& words : new_words_)
         report.text += fmt::format("  \"algorithm\": {}\n", printable(words));
     if (!report.warnings.empty()) report.text += "\n";
@@ -143,27 +143,22 @@ CheckReport StudyCheck::report(const Study& study) const {
         report.text += fmt::format("warning: {}\n", warning);
     if (all_is_payload_)
         report.text +=
-            "\nbandwidth: all of it is payload, as links state no \"efficiency\" and the transport "
-            "is "
-            "ideal; TCP in frames of 1500 bytes would leave 94.1 % or less\n";
+            "\nbandwidth: all of it carries payload, because links state no \"efficiency\" and the "
+            "transport is ideal; with TCP in frames of 1500 bytes, at most 94.1 % would\n";
     constexpr double start_s = 0.02;  // of the program
     const double gb = static_cast<double>(memory_.need(study.sources.memory()).count) * 1e-9;
     if (cost_is_known_)
         report.text += fmt::format(
-            "\nrunning it: {:.3g} messages, {} {:.2g} s on one core, {:.2g} GB of memory at a time "
-            "on it; several times as long where messages share links\n",
+            "\nrunning it: {:.3g} messages, {} {:.2g} s on one core, {:.2g} GB of memory; several "
+            "times as long if messages share links\n",
             messages_, may_end_earlier_ ? "at most" : "about",
             start_s + seconds_ + seconds_to_generate(memory_.generated()), gb);
     else if (has_own_method_)
         report.text += fmt::format(
-            "\nrunning it: how long a method of one's own takes is not known, {:.2g} GB of memory "
-            "at a time\n",
-            gb);
+            "\nrunning it: the time of a custom method is not known, {:.2g} GB of memory\n", gb);
     else
         report.text += fmt::format(
-            "\nrunning it: as long as its points take to reach their time limits, {:.2g} GB of "
-            "memory at a time\n",
-            gb);
+            "\nrunning it: until its points reach their time limits, {:.2g} GB of memory\n", gb);
     return report;
 }
 

@@ -127,8 +127,8 @@ std::string when_of(const AlgorithmEntry& entry) {
     std::string when = takes(entry, "period") ? "every `period` steps" : "every step";
     if (takes(entry, "fragments")) when += ", in `fragments`";
     if (std::ranges::find(beside_blocks, entry.name) != beside_blocks.end())
-        when += ", beside the next block";
-    if (takes(entry, "delay")) when += ", beside `delay` steps";
+        when += ", during the next block";
+    if (takes(entry, "delay")) when += ", during `delay` steps";
     return when;
 }
 

@@ -38,7 +38,7 @@ std::optional<double> model_of(const Scenario& scenario, double iterations) {
 std::string ends_as(const Metrics& run) {
     return fmt::format("ends as \"{}\"{}{}{}", run.outcome, run.outcome_details.empty() ? "" : ": ",
                        run.outcome_details,
-                       run.ended_before_a_step() ? ", before a step was whole" : "");
+                       run.ended_before_a_step() ? ", before a step was complete" : "");
 }
 
 // Returns whether the run has no step time that could be compared.
@@ -63,7 +63,7 @@ void add_ladder(Explanation& e, const std::vector<LadderStep>& ladder,
         if (has_no_step(runs[i])) {
             left_out = true;
             e.notes.push_back(fmt::format(
-                "the run without {} {}; what {} costs is not known, and is part of \"{}\"",
+                "the run without {} {}; the cost of {} is not known and is included in \"{}\"",
                 name_of(*ladder[i].without), ends_as(runs[i]), name_of(*ladder[i].without),
                 name_of(Obstacle::not_attributed)));
             continue;
@@ -85,8 +85,8 @@ void add_what_is_left(Explanation& e, const Scenario& scenario, const Metrics& l
                       const Metrics& coding_alone) {
     if (has_no_step(coding_alone))
         e.notes.push_back(
-            fmt::format("the run without gradients and updates {}; what coding costs is not known, "
-                        "and is part of \"{}\"",
+            fmt::format("the run without gradients and updates {}; the cost of coding is not known "
+                        "and is included in \"{}\"",
                         ends_as(coding_alone), name_of(Obstacle::not_attributed)));
     const bool known = !has_no_step(last_rung) && !has_no_step(coding_alone);
     const double left = e.ladder.back().step_s;
@@ -110,20 +110,21 @@ std::vector<std::string> reasons_for_rest(const Explanation& e, const Scenario& 
     std::vector<std::string> reasons;
     if (e.check.of_a_star)
         reasons.emplace_back(
-            "the closed form is that of a star, whose ways are all as long as the "
-            "longest here");
+            "the closed form assumes a star, all of whose paths are as long as the longest one "
+            "here");
     const int n = scenario.cluster.workers;
     if ((n & (n - 1)) != 0)
         reasons.emplace_back(
-            "workers leave an exchange at different times where their number is "
-            "not a power of two, so that steps overlap");
+            "workers leave an exchange at different times when their number is not a power of two, "
+            "so steps overlap");
     if (scenario.algorithm.serve || scenario.algorithm.mixing.make)
         reasons.emplace_back(
-            "workers do not begin their steps together, as the closed form has it");
+            "workers do not begin their steps together, as the closed form assumes");
     if (std::ranges::find(e.parts, Obstacle::not_attributed, &Part::what) != e.parts.end())
-        reasons.emplace_back("runs without some costs failed, and what those cost is not known");
+        reasons.emplace_back(
+            "runs without some costs failed, so the size of these costs is not known");
     if (e.steps && *e.steps < 10)
-        reasons.emplace_back("the first and the last of few steps weigh much");
+        reasons.emplace_back("with so few steps, the first and the last one weigh heavily");
     return reasons;
 }
 
@@ -169,7 +170,7 @@ Improvement with_nodes_doubled(const Study& study, const Point& point,
     try {
         Scenario doubled = as_explained(read_scenario(json, study.file, study.sources));
         if (messages_per_step(doubled) > 100.0 * static_cast<double>(options.most_messages))
-            return give_up("a step of so many would take minutes to simulate");
+            return give_up("a step of so many nodes would take minutes to simulate");
         candidate.scenario = std::move(doubled);
     } catch (const ConfigError& error) {
         return give_up(fmt::format("{}: {}", error.path(), error.problem()));
@@ -186,7 +187,7 @@ std::vector<Improvement> candidates(const Study& study, const Point& point, cons
         bandwidth.scenario = with_bandwidth_times(base, 2);
         latency.scenario = with_latency_times(base, 0.5);
     } else {
-        bandwidth.what.why_not = latency.what.why_not = "one worker sends nothing";
+        bandwidth.what.why_not = latency.what.why_not = "a single worker sends nothing";
     }
     all.push_back(std::move(bandwidth));
     all.push_back(std::move(latency));
@@ -226,30 +227,28 @@ double stage_at(const Scenario& scenario, std::int64_t step) {
 void add_notes(Explanation& e, const Scenario& scenario, const RunExtent& extent) {
     if (e.on_the_clock)
         e.notes.emplace_back(
-            "it trains, and is explained on the clock alone: without values, and without its "
-            "target; densities go by their declared laws");
+            "this point trains; only its timing is explained, without values and without its "
+            "target, and densities follow their declared laws");
     if (e.of_steps && extent.steps > *e.of_steps)
         e.notes.push_back(fmt::format(
-            "{} steps are explained, whole periods of the algorithm; the point takes {}",
+            "{} steps are explained, to cover whole periods of the algorithm; the point takes {}",
             extent.steps, *e.of_steps));
     if (e.of_steps && extent.steps < *e.of_steps && !extent.time)
         e.notes.push_back(
             fmt::format("the first {} of {} steps are explained", extent.steps, *e.of_steps));
     if (e.of_steps && stage_at(scenario, extent.steps - 1) != stage_at(scenario, *e.of_steps - 1))
         e.notes.emplace_back(
-            "later steps are of another stage (after a warm-up, say), and cost "
-            "otherwise");
+            "later steps belong to another stage (such as after a warm-up) and have other costs");
     else if (e.of_steps && stage_at(scenario, 0) != stage_at(scenario, extent.steps - 1))
-        e.notes.emplace_back("these steps are of several stages, and a step is their mean");
+        e.notes.emplace_back("these steps belong to several stages; the figures are their means");
     const bool random = has_unlike_nodes(scenario) || has_unsteady_links(scenario) ||
                         scenario.cluster.failures || !scenario.cluster.background.empty();
     if (random)
         e.notes.emplace_back(
-            "all runs draw the same random numbers; what they draw with is noise "
-            "of the parts");
+            "the parts contain noise, although all runs draw the same random numbers");
     if (e.as_is.deaths)
         e.notes.push_back(
-            fmt::format("{:.0f} deaths of nodes fall into the steps explained", *e.as_is.deaths));
+            fmt::format("node failures during the explained steps: {:.0f}", *e.as_is.deaths));
 }
 
 // --- all of it ---
@@ -293,7 +292,7 @@ Runs run_everything(const Scenario& base, const Metrics& as_is, std::vector<Impr
 void add_overlap(Explanation& e, const Runs& runs) {
     if (has_no_step(runs.communication_alone))
         e.notes.push_back(
-            fmt::format("the run without computing {}; what overlap wins is not known",
+            fmt::format("the run without computing {}; the gain from overlap is not known",
                         ends_as(runs.communication_alone)));
     const Metrics& last = runs.of_ladder.back();
     const Metrics& alike = runs.of_ladder[runs.alike];
@@ -311,9 +310,9 @@ void add_note_on_slots(Explanation& e, const Scenario& scenario) {
     const auto window = binding_slots(scenario);
     if (!window) return;
     e.notes.push_back(fmt::format(
-        "the slots of the ring bind from worker {} to worker {}: {} of {} bytes are on the line "
-        "for {:.3g} ms, and the first is granted again after {:.3g} ms, so that at most {:.3g} of "
-        "the line's {:.3g} Gbps are used; more \"channels\" or a larger \"buffer\" help",
+        "the ring's slots are the limit from worker {} to worker {}: {} slots of {} bytes take "
+        "{:.3g} ms to send, and the first is granted again after {:.3g} ms, so at most {:.3g} of "
+        "the link's {:.3g} Gbps are used; more \"channels\" or a larger \"buffer\" help",
         window->from, window->to, window->slots, window->slice.count,
         1e3 * to_seconds(window->on_the_line), 1e3 * to_seconds(window->returns),
         8e-9 * window->most_bytes_per_s, 8e-9 * window->line_bytes_per_s));
@@ -341,9 +340,9 @@ void add_note_on_library(Explanation& e, const Scenario& scenario) {
                              sum(choice.cost.occupies.of(between), choice.cost.delays.of(between)));
         };
         e.notes.push_back(fmt::format(
-            "NCCL takes {}, {} and {} channel{} for {}: by its own model {:.4g} us{}, the least; "
-            "here a message costs {:.3g} us inside a machine and {:.3g} us between machines beside "
-            "its time on the wire",
+            "NCCL chooses {}, {} and {} channel{} for {}, the fastest by its own model: {:.4g} "
+            "us{}; here a message costs {:.3g} us inside a machine and {:.3g} us between machines, "
+            "in addition to its time on the wire",
             name_of(choice.algorithm), name_of(choice.protocol), choice.channels,
             choice.channels == 1 ? "" : "s", named(pieces, buckets),
             1e6 * to_seconds(choice.estimate), pieces.smallest == pieces.largest ? "" : " at most",
@@ -355,8 +354,7 @@ void add_note_on_noise(Explanation& e) {
     constexpr double much = -0.005;  // of a step
     const double least = much * e.ladder.front().step_s;
     if (std::ranges::any_of(e.parts, [&](const Part& part) { return part.seconds < least; }))
-        e.notes.emplace_back(
-            "a part is below 0: steps were longer without that obstacle, by chance");
+        e.notes.emplace_back("a part is negative: by chance, steps were longer without that cost");
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ std::string notes_text(const Explanation& e) {
 std::string parts_text(const Explanation& e) {
     const double step_s = e.ladder.front().step_s;
     const Unit unit = unit_for(step_s);
-    std::vector<TextRow> rows{{"where a step goes", std::string(unit.name), "%"}};
+    std::vector<TextRow> rows{{"where a step's time goes", std::string(unit.name), "%"}};
     for (const Part& part : parts_in_order(e)) {
         const double share = step_s > 0 ? part.seconds / step_s : 0;
         rows.push_back({fmt::format("  {}", naming_of(part.what).name), in_unit(part.seconds, unit),
@@ -159,13 +159,13 @@ std::string parts_text(const Explanation& e) {
     }
     rows.push_back({"  a step", in_unit(step_s, unit), percent(step_s > 0 ? 1 : 0)});
     if (!e.overlap) {
-        rows.push_back({"overlap won", "-", "-"});
+        rows.push_back({"saved by overlap", "-", "-"});
         return laid_out(rows, {0, 3});
     }
-    rows.push_back({"overlap won", in_unit(e.overlap->won_s, unit),
+    rows.push_back({"saved by overlap", in_unit(e.overlap->won_s, unit),
                     percent(step_s > 0 ? e.overlap->won_s / step_s : 0)});
     return laid_out(rows, {0, 3}) +
-           fmt::format("    of {} that communication takes alone and {} that compute takes alone\n",
+           fmt::format("    communication alone takes {}, compute alone {}\n",
                        with_unit(e.overlap->communication_s), with_unit(e.overlap->compute_s));
 }
 
@@ -207,11 +207,11 @@ std::string check_text(const Explanation& e) {
     const double step_s = e.ladder.front().step_s;
     const Unit unit = unit_for(step_s);
     const double difference = step_s - *check.model_s;
-    std::vector<TextRow> rows{{"against the closed form", std::string(unit.name), "of the form"}};
+    std::vector<TextRow> rows{
+        {"compared with the closed form", std::string(unit.name), "relative"}};
     rows.push_back({"  simulated", in_unit(step_s, unit)});
-    rows.push_back(
-        {check.of_a_star ? "  closed form, of an idle star" : "  closed form, idle network",
-         in_unit(*check.model_s, unit)});
+    rows.push_back({check.of_a_star ? "  closed form, idle star" : "  closed form, idle network",
+                    in_unit(*check.model_s, unit)});
     rows.push_back({"  difference", in_unit(difference, unit), change(step_s, *check.model_s)});
     if (std::abs(difference) <= equal_to_closed_form * step_s)
         return laid_out(rows) + fmt::format("    equal: the relative difference is {:.1g}\n",
@@ -274,26 +274,26 @@ std::string figures_text(const Explanation& e) {
     const Metrics& m = e.as_is;
     std::vector<TextRow> rows{{"figures", ""}};
     if (m.interval && m.step_time_s)
-        rows.push_back({"  a step with 90 % (docs/trust.md)",
+        rows.push_back({"  step, 90 % prediction interval (docs/trust.md)",
                         fmt::format("{} to {}", with_unit(*m.step_time_s * m.interval->low),
                                     with_unit(*m.step_time_s * m.interval->high))});
     const auto add = [&rows](std::string_view name, const std::optional<double>& value,
                              std::string_view format, double scale) {
         if (value) rows.push_back({fmt::format("  {}", name), or_dash(value, format, scale)});
     };
-    add("sent by a node in a step, MB", m.bytes_sent_per_node_per_step, "{:.4g}", 1e-6);
+    add("sent per node and step, MB", m.bytes_sent_per_node_per_step, "{:.4g}", 1e-6);
     add("compression ratio", m.compression_ratio, "{:.4g}", 1);
     std::optional<double> share;
     if (m.compute_s && m.step_time_s && *m.step_time_s > 0) share = *m.compute_s / *m.step_time_s;
     add("computing, % of a worker's time", share, "{:.1f}", 100);
     add("waiting for stragglers, %", m.waiting_stragglers_share, "{:.1f}", 100);
     add("waiting for the network, %", m.waiting_network_share, "{:.1f}", 100);
-    add("tokens a second", m.tokens_per_s, "{:.5g}", 1);
+    add("tokens per second", m.tokens_per_s, "{:.5g}", 1);
     add("model FLOPs utilization, %", m.mfu, "{:.1f}", 100);
     const double hours = m.sim_time_s / 3600;
     if (hours > 0) {
         add("power, kW", m.energy_kwh, "{:.4g}", 1 / hours);
-        add("cost of an hour", m.cost, "{:.4g}", 1 / hours);
+        add("cost per hour", m.cost, "{:.4g}", 1 / hours);
     }
     return laid_out(rows);
 }
@@ -319,18 +319,18 @@ std::string memory_text(const Explanation& e) {
         return fmt::format("{:.3f}", static_cast<double>(bytes) * 1e-9);
     };
     const auto all = static_cast<double>(all_of(memory));
-    std::vector<TextRow> rows{{"memory of a device", "GB", "%"}};
+    std::vector<TextRow> rows{{"memory per device", "GB", "%"}};
     for (const auto& [name, bytes] : memory.parts)
         rows.push_back({fmt::format("  {}", name), gigabytes_of(bytes.count),
                         percent(static_cast<double>(bytes.count) / all)});
     rows.push_back({"  all", gigabytes_of(all_of(memory)), percent(1)});
     std::string text = "\n" + laid_out(rows);
     if (memory.device)
-        text += fmt::format("    {:.1f} % of the {:.4g} GB that it has\n",
+        text += fmt::format("    {:.1f} % of its {:.4g} GB\n",
                             100 * all / static_cast<double>(memory.device->count),
                             static_cast<double>(memory.device->count) * 1e-9);
     if (!has_activations(memory))
-        text += "    without activations, which \"workload.recompute\" counts\n";
+        text += "    without activations; set \"workload.recompute\" to count them\n";
     return text;
 }
 
@@ -452,7 +452,7 @@ std::size_t point_to_explain(const Study& study, std::optional<std::size_t> numb
     if (number) {
         if (*number < study.points.size()) return *number;
         throw ConfigError("command line", "--point",
-                          fmt::format("{} is no point of this study; it has {}, numbered from 0",
+                          fmt::format("{} is not a point of this study; it has {}, numbered from 0",
                                       *number, study.points.size()));
     }
     if (study.points.size() == 1) return 0;
@@ -461,15 +461,15 @@ std::size_t point_to_explain(const Study& study, std::optional<std::size_t> numb
         axes += fmt::format("{}{} ({})", axes.empty() ? "" : ", ", axis.path, axis.names.size());
     throw ConfigError(
         study.file, "sweep",
-        fmt::format("makes {} points, and one is explained; choose it with --point 0 to {}, in the "
-                    "order of results.csv, or --set a value of each axis: {}",
+        fmt::format("makes {} points, and only one can be explained; choose it with --point 0 to "
+                    "{}, in the order of results.csv, or --set a value of each axis: {}",
                     study.points.size(), study.points.size() - 1, axes));
 }
 
 std::string explanation_text(const Explanation& e) {
     std::string text = head(e) + notes_text(e);
     if (e.ladder.empty())
-        return text + fmt::format("\nit ends as \"{}\"{}{}; there is no step to explain\n",
+        return text + fmt::format("\nthe run ends as \"{}\"{}{}; there is no step to explain\n",
                                   e.as_is.outcome, e.as_is.outcome_details.empty() ? "" : ": ",
                                   e.as_is.outcome_details);
     std::string verdict = e.verdict;

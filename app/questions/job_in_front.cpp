@@ -36,10 +36,9 @@ void check_that_they_can_change(const Scenario& scenario, const Json& cluster,
     for (const char* key :
          {"stragglers", "speeds", "compute_jitter", "failures", "access", "library"})
         if (cluster.contains(key))
-            refuse(
-                fmt::format("\"cluster.{}\" is of the main job's nodes; explain the point "
-                            "without it",
-                            key));
+            refuse(fmt::format(
+                "\"cluster.{}\" belongs to the main job's nodes; explain the point without it",
+                key));
 }
 
 Json stop_of(const Scenario& scenario, const Json& main, const Json& other) {

@@ -6,9 +6,9 @@ namespace paceline {
 
 std::span<const ScheduleEntry> schedule_table() {
     static constexpr auto table = std::to_array<ScheduleEntry>(
-        {{"whole", "one piece, after backward"},
-         {"tensors", "a piece for each tensor, beside backward"},
-         {"25MiB", "neighboring tensors in pieces of that size, beside backward"},
+        {{"whole", "one piece, after the backward pass"},
+         {"tensors", "one piece per tensor, during the backward pass"},
+         {"25MiB", "neighboring tensors in pieces of that size, during the backward pass"},
          {"merged",
           "neighboring tensors merged where one exchange costs less than two (MG-WFBP)"}});
     return table;

@@ -58,7 +58,7 @@ std::string list_algorithms() {
         for (const AlgorithmEntry& entry : family.algorithms)
             text += entry_with_keys(entry.name, entry.summary, algorithm_keys(entry));
     }
-    text += "\n  names that stand for one of these with some keys:\n";
+    text += "\n  names that stand for one of these with certain keys:\n";
     for (const AlgorithmAlias& alias : algorithm_aliases())
         if (!alias.summary.empty())
             text += fmt::format("  {:<20} {}\n  {:<20} {}\n", alias.name, alias.summary, "",
@@ -177,8 +177,8 @@ std::string list_devices() {
     for (const std::string_view name : profile_names()) profiles.push_back(shipped_profile(name));
     std::string text =
         "  peak operations per second by precision (dense; a multiply-accumulate is two), then the "
-        "measured throughput in\n  samples per second, one device; \"any batch\": the source names "
-        "none;\n  memory, power and list price of one device, where they are known\n";
+        "measured throughput in\n  samples per second, one device; \"any batch\": the source does "
+        "not name one;\n  memory, power and list price of one device, if known\n";
     for (const Device& device : device_table()) {
         text += fmt::format("\n  {:<15} {}\n", device.name, device.title);
         text += peaks_of(device);
@@ -239,7 +239,7 @@ std::string kind_of_messages(std::string_view codec) {
 }
 
 std::string list_codecs() {
-    std::string text = "  what is sent of a tensor of d entries: the \"codec\" of an algorithm\n";
+    std::string text = "  what is sent for a tensor of d entries: the \"codec\" of an algorithm\n";
     for (const CodecEntry& entry : codec_table())
         text += fmt::format("  {:<20} {}\n  {:<20} {}keys: {}\n", entry.name, entry.summary, "",
                             kind_of_messages(entry.name), fmt::join(codec_keys(entry.name), ", "));
@@ -248,8 +248,7 @@ std::string list_codecs() {
 
 std::string list_aggregations() {
     std::string text =
-        "  how the aggregate of all that is sent reaches everybody: the \"aggregation\" of an "
-        "algorithm\n";
+        "  how the aggregate reaches all workers: the \"aggregation\" of an algorithm\n";
     for (const AggregationEntry& entry : aggregation_table())
         text += entry_with_keys(entry.name, entry.summary, aggregation_keys(entry.name));
     return text;

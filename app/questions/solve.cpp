@@ -46,7 +46,7 @@ void check_share(const SolveQuestion& question) {
         question.column == "union_density" || question.column == "participation" ||
         question.column.ends_with("_share") || question.column.starts_with("test_accuracy");
     if (!is_share || !question.equals || *question.equals < 2) return;
-    const std::string beyond = fmt::format("{} is a share, and {} is beyond all of them",
+    const std::string beyond = fmt::format("{} is a share, and {} is too large for one",
                                            question.column, *question.equals);
     if (*question.equals > 100) refuse_search("--equals", beyond + "; 90 % is 0.9");
     const std::string meant = fmt::format("{:.12g}", *question.equals / 100);
@@ -57,15 +57,17 @@ void check_share(const SolveQuestion& question) {
 
 void check_target(const SolveQuestion& question) {
     if (question.equals && !question.against.empty())
-        refuse_search("--equals",
-                      "excludes --against: compare with a number or with another scenario");
+        refuse_search(
+            "--equals",
+            "cannot be used with --against: compare with a number or with another scenario");
     if (!question.equals && question.against.empty())
         refuse_search("--find",
-                      "says what to look at, and not what it should be; give --equals a number, or "
-                      "--against a setting of the scenario to compare with");
+                      "names a column but no target for it; give --equals a number, or --against a "
+                      "setting of the scenario to compare with");
     if (question.times != 1 && question.against.empty())
         refuse_search("--times",
-                      "is of the other scenario's column, and there is none; give --against");
+                      "multiplies the other scenario's column, and there is no other scenario; "
+                      "give --against");
     check_share(question);
 }
 
@@ -318,7 +320,7 @@ VariedQuantity check_question(const SolveQuestion& question) {
     for (const std::string& setting : question.settings)
         if (at_or_below(path_of(setting), varied.path))
             refuse_search("--set " + path_of(setting),
-                          "is also what --vary moves; remove one of the two");
+                          "is also varied by --vary; remove one of the two");
     return varied;
 }
 

@@ -82,10 +82,9 @@ std::string question_text(const SolveQuestion& question, const Solution& solutio
     add_lines(text, "scenario", lines);
     if (question.equals) return text;
     lines = question.against;
-    lines.insert(lines.begin(),
-                 fmt::format("the same, {}, but", solution.other_varies
-                                                      ? "at the same value"
-                                                      : "with a value of its own that stands"));
+    lines.insert(lines.begin(), fmt::format("the same, {}, but", solution.other_varies
+                                                                     ? "at the same value"
+                                                                     : "with its own fixed value"));
     add_lines(text, "the other", lines);
     return text;
 }
@@ -107,7 +106,7 @@ std::string place_of(const Wording& wording, const Change& change) {
         case ChangeKind::jump:
             return fmt::format("between {} and {}", first, last);
         case ChangeKind::hidden:
-            return fmt::format("somewhere between {} and {}, hidden by a gap", first, last);
+            return fmt::format("somewhere between {} and {}, inside a gap", first, last);
         case ChangeKind::equal:
             break;
     }
@@ -144,7 +143,7 @@ std::pair<const Sample&, const Sample&> known_ends(const Changes& found) {
 
 std::string no_answer(const Wording& wording, const Solution& solution) {
     const Changes& found = solution.found;
-    if (!found.closest) return "no value is known anywhere in the range; the gaps below say why\n";
+    if (!found.closest) return "no value is known anywhere in the range; see the gaps below\n";
     const auto [first, last] = known_ends(found);
     return fmt::format("nowhere{}: {} from {} to {}\n  {}: {}\n  {}: {}\n  closest at {}: {}\n",
                        found.gaps.empty() ? "" : " where it is known",
@@ -177,12 +176,13 @@ std::string interval_text(const SolveQuestion& question, const Wording& wording,
     if (!solution.at_low || !solution.at_high) return "";
     const bool of_ratio = !question.equals;
     std::string text = fmt::format(
-        "with 90 % ({}docs/trust.md): at the low end of {}, {}; at the high end, {}\n",
+        "90 % prediction interval ({}docs/trust.md): at the low end of {}, {}; at the high end, "
+        "{}\n",
         of_ratio ? "the same machines for both; " : "", of_ratio ? "the ratio" : question.column,
         places_of(wording, *solution.at_low), places_of(wording, *solution.at_high));
     const std::optional<UnsureRange> unsure = unsure_range(solution);
     if (!unsure) return text;
-    return text + fmt::format("{} is not sure from {} to {}\n",
+    return text + fmt::format("{} is uncertain from {} to {}\n",
                               of_ratio ? "which of the two is larger"
                                        : fmt::format("whether it is above {}", *question.equals),
                               wording.value(unsure->first), wording.value(unsure->last));
@@ -386,8 +386,8 @@ std::string solution_text(const SolveQuestion& question, const Solution& solutio
     text += interval_text(question, wording, solution) + closed_form_text(wording, solution) +
             gaps_text(wording, solution) + "\n";
     text += table_text(question, solution, wording);
-    return text + fmt::format("\n{} points looked at, {} of them kept from before\n",
-                              solution.points, solution.kept);
+    return text + fmt::format("\n{} points used, {} of them from earlier runs\n", solution.points,
+                              solution.kept);
 }
 
 std::string solution_json(const SolveQuestion& question, const Solution& solution) {

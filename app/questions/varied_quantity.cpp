@@ -85,8 +85,8 @@ std::string read_kind(const Ends& ends, VariedQuantity& varied) {
     } else {
         const std::string meant = meant_ends(ends);
         return fmt::format(
-            "\"{}\" and \"{}\" are not two numbers, bandwidths, durations or sizes; "
-            "{}write both alike, such as 100Mbps..100Gbps, 1us..1ms or 2..64",
+            "\"{}\" and \"{}\" are not two numbers, bandwidths, durations or sizes; {}write both "
+            "in the same way, such as 100Mbps..100Gbps, 1us..1ms or 2..64",
             ends.first, ends.second, meant.empty() ? "" : fmt::format("did you mean {}? ", meant));
     }
     return "";

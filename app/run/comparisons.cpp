@@ -172,7 +172,7 @@ std::string fastest_methods(const RanPoints& ran) {
     for (std::size_t a = 0; a < ran.axes.size(); ++a)
         if (std::ranges::find(methods, a) == methods.end()) others.push_back(a);
     std::vector<TableRow> rows{
-        {"", "fastest", "next", "order not sure", "fastest over next, times as fast"}};
+        {"", "fastest", "next", "too close to call", "lead of the fastest (ratio)"}};
     for (const Contest& contest : contests_of(ran, methods))
         rows.push_back(line_of(ran, contest, methods, others));
     return rows.size() > 1 ? "\n" + rows_to_text(rows, 4) : "";

@@ -48,11 +48,11 @@ double hidden_share(const Metrics& reference, const Metrics& free) {
 std::string_view why_unlike_all(const Scenario& scenario) {
     if (scenario.cluster.failures) return "its nodes fail";
     if (has_other_traffic(scenario)) return "it shares its network";
-    if (!scenario.cluster.access.empty()) return "its links come and go";
+    if (!scenario.cluster.access.empty()) return "its links change over time";
     if (scenario.algorithm.runs_freely || scenario.algorithm.serve)
         return "its workers do not wait for each other";
     if (has_network(scenario) && has_core(scenario))
-        return "its machines share links behind their own";
+        return "its machines share links in the core of the network";
     return {};
 }
 

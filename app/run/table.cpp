@@ -109,8 +109,8 @@ std::string note_on_seeds(const RanPoints& ran) {
     const std::size_t seed = ran.axis("seed");
     if (seed == no_axis || ran.axes[seed].names.size() < 2) return "";
     return fmt::format(
-        "\nmeans of {} seeds ± standard deviation, without it where all are equal; (n): only n "
-        "seeds have the value\n",
+        "\nmeans of {} seeds ± standard deviation, omitted if all are equal; (n): only n seeds "
+        "have the value\n",
         ran.axes[seed].names.size());
 }
 
@@ -118,7 +118,7 @@ std::string note_on_seeds(const RanPoints& ran) {
 std::string note_on_intervals(const RanPoints& ran) {
     const bool any = std::ranges::any_of(
         ran.points, [](const RanPoint& point) { return point.metrics().interval.has_value(); });
-    return any ? "\n(a to b): where real values are with 90 % (docs/trust.md)\n" : "";
+    return any ? "\n(a to b): 90 % prediction interval (docs/trust.md)\n" : "";
 }
 
 // --- a line per point ---
@@ -162,7 +162,7 @@ Row names_of(const RanPoints& ran, const RanPoint& point, std::size_t job) {
     }
     std::string what = description(ran, point, std::array{seed, algorithm});
     if (job > 0 && algorithm != no_axis)
-        what += fmt::format("{}beside {}", what.empty() ? "" : "  ", point.jobs[0].algorithm);
+        what += fmt::format("{}alongside {}", what.empty() ? "" : "  ", point.jobs[0].algorithm);
     return {std::move(what), point.jobs[job].name, own};
 }
 
@@ -303,7 +303,7 @@ std::string first_lines(std::string_view table, std::size_t most, std::string_vi
         end = std::min(table.find('\n', end), table.size() - 1) + 1;
     const auto more = std::ranges::count(table.substr(end), '\n');
     std::string text(table.substr(0, end));
-    if (more > 0) text += fmt::format("... and {} lines more in {}\n", more, file);
+    if (more > 0) text += fmt::format("... and {} more lines in {}\n", more, file);
     return text;
 }
 

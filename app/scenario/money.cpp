@@ -46,7 +46,8 @@ Power read_power(const Place& place, const Device* device) {
         power.computing = device->watts->most;
     else
         power.computing = as_number_up_to(
-            read.required("computing", "watts of a device that computes, such as 400"), most_watts);
+            read.required("computing", "watts of a device while it computes, such as 400"),
+            most_watts);
     power.communicating = power.computing;
     if (const auto p = read.optional("communicating"))
         power.communicating = as_number_up_to(*p, most_watts);
@@ -56,7 +57,8 @@ Power read_power(const Place& place, const Device* device) {
     if (const auto p = read.optional("port")) power.port = as_number_up_to(*p, most_watts);
     if (const auto p = read.optional("overhead")) {
         power.overhead = as_number_up_to(*p, 100);
-        if (power.overhead < 1) p->refuse("is below 1; a site draws what its machines do, or more");
+        if (power.overhead < 1)
+            p->refuse("is below 1; a site draws at least what its machines draw");
     }
     return power;
 }
@@ -72,7 +74,7 @@ Price read_price(const Place& place, const Device* device, bool power_is_known) 
         price.per_device_hour = per_device_hour(*p, device);
     if (const auto p = read.optional("per_kwh")) {
         price.per_kwh = as_number_up_to(*p, most_price);
-        if (!power_is_known) p->refuse("needs \"power\", what the machines draw");
+        if (!power_is_known) p->refuse("needs \"power\", which is what the machines draw");
     }
     return price;
 }

@@ -30,10 +30,10 @@ void check_pieces(const AlgorithmChoice& choice, const Layout& layout, int worke
     for (const char* key : {"schedule", "partition"})
         if (place.json->is_object() && place.json->contains(key))
             place = place.child(key, place.json->at(key));
-    place.refuse(fmt::format(
-        "cuts a step into {} pieces for each of {} workers, and {} for all of them are simulated; "
-        "give larger ones",
-        pieces, workers, most));
+    place.refuse(
+        fmt::format("cuts a step into {} pieces for each of {} workers, and at most {} pieces of "
+                    "all workers can be simulated; give larger ones",
+                    pieces, workers, most));
 }
 
 }  // namespace paceline

@@ -44,7 +44,8 @@ void read_stop_at_tokens(const ObjectReader& read, const Workload& workload, Sto
     stop.tokens = as_integer(*p, 1, most_stop_tokens);
     if (!workload.batch) p->refuse("tokens need \"workload.batch\"");
     if (!workload.tokens)
-        p->refuse("a sample of this workload has no known number of tokens; give \"samples\"");
+        p->refuse(
+            "the number of tokens in a sample of this workload is not known; give \"samples\"");
     const std::int64_t samples = (*stop.tokens + *workload.tokens - 1) / *workload.tokens;
     if (samples > most_stop_steps)
         p->refuse(fmt::format("are {} samples; at most {}", samples, most_stop_steps));
@@ -69,7 +70,7 @@ StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
     read_stop_at_tokens(read, workload, stop);
     if (const auto p = read.optional("time")) {
         stop.time = as_duration(*p);
-        if (*stop.time == Duration::zero()) p->refuse("a time is above 0");
+        if (*stop.time == Duration::zero()) p->refuse("must be above 0");
     }
     const bool ends = stop.iterations || stop.epochs || stop.samples || stop.time;
     if (!ends && read_target(read).given())
@@ -78,7 +79,8 @@ StopConditions read_stop(const ObjectReader& read, const Workload& workload) {
             "\"time\", too");
     if (!ends)
         read.place().refuse(
-            "says nothing; give \"iterations\", \"epochs\", \"samples\", \"tokens\" or \"time\"");
+            "does not say when the run ends; give \"iterations\", \"epochs\", \"samples\", "
+            "\"tokens\" or \"time\"");
     return stop;
 }
 
@@ -93,7 +95,7 @@ Optimizer read_optimizer_of(const ObjectReader& read, const Place& algorithm) {
 void check_accuracy_wanted(const ObjectReader& read, const DataShape& data) {
     const auto p = read.optional("target_accuracy");
     if (p && data.predicts == Prediction::number)
-        p->refuse("is for classes and text; a predicted number is neither right nor wrong");
+        p->refuse("is for classes and text; a predicted number has no accuracy");
 }
 
 // What "measure" says of runs that do not train, too.
@@ -118,12 +120,12 @@ void read_rating(const Place& measure, Scenario& scenario) {
     if (scenario.skip == 0) return;
     const Place skip = *ObjectReader(measure, measurement_keys()).optional("skip");
     if (const auto steps = scenario.steps(); steps && scenario.skip >= *steps)
-        skip.refuse(fmt::format("leaves out all steps; the run has {}, and rates need some of them",
-                                *steps));
+        skip.refuse(
+            fmt::format("leaves out all {} steps of the run, and rates need some of them", *steps));
     if (scenario.cluster.failures)
         skip.refuse(
-            "a run whose nodes fail is rated as a whole, because steps are taken again; "
-            "leave it out or leave out \"cluster.failures\"");
+            "a run with failing nodes is rated as a whole, because steps are repeated; leave it "
+            "out or leave out \"cluster.failures\"");
 }
 
 // "optimizer", the evaluations of "measure" and the targets of "stop" apply only to runs that
@@ -145,7 +147,7 @@ void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario&
     const Schedule& schedule = training.optimizer.schedule;
     if (!scenario.steps() && (schedule.decay != Decay::constant || schedule.warm_up > 0))
         optimizer.refuse(
-            "its schedule goes by shares of the run; stop at \"iterations\", \"epochs\" or "
+            "its schedule uses shares of the run; stop at \"iterations\", \"epochs\" or "
             "\"samples\"");
     const bool wants_the_rule = training.optimizer.nesterov || training.optimizer.clip > 0;
     if (wants_the_rule && !scenario.algorithm.supports_nesterov_and_clipping)
@@ -168,11 +170,10 @@ void read_learning(const ObjectReader& read, const ObjectReader& stop, Scenario&
 void check_servers(const Scenario& scenario, const Place& algorithm) {
     if (scenario.cluster.fabric.takes_servers) return;
     if (scenario.algorithm.serve)
-        algorithm.refuse(
-            "its server stands on a node of its own, which needs a \"star\" or a \"cell\"");
+        algorithm.refuse("its server has its own node, which needs a \"star\" or a \"cell\"");
     if (scenario.algorithm.server_nodes > 0)
         algorithm.refuse(
-            "servers on nodes of their own need a \"star\" or a \"cell\"; on this fabric set "
+            "servers on their own nodes need a \"star\" or a \"cell\"; on this fabric set "
             "\"all_reduce\" to {\"kind\": \"parameter-server\", \"placement\": \"workers\"}");
 }
 
@@ -185,7 +186,7 @@ void check_weighing(const Scenario& scenario, const Place& workload) {
     if (!scenario.workload.weighs_samples || !traits.has_server || traits.runs_freely) return;
     ObjectReader(workload, workload_keys())
         .optional("weigh")
-        ->refuse("has no place here: rounds of clients weigh each by the samples of its shard");
+        ->refuse("does not apply here: rounds of clients weigh each by the samples of its shard");
 }
 
 void check_epochs(const Scenario& scenario, const Place& algorithm) {
@@ -239,12 +240,11 @@ Scenario read_other_job(const Place& place, const Scenario& main) {
         main.cluster, read.required("nodes", "where it runs, such as \"odd\" or [4, 5]"));
     const Place workload = read.required("workload", "such as {\"profile\": \"alexnet\", ...}");
     if (read_workload(workload, {job.cluster, job.seed}, job.workload).training)
-        workload.refuse("has a \"model\"; jobs beside the main one train nothing: give a profile");
+        workload.refuse("has a \"model\"; only the main job trains: give a profile");
     if (job.workload.by_speed)
-        workload.refuse("has devices that are alike; give it a \"batch\" or a \"global_batch\"");
+        workload.refuse("has identical devices; give it a \"batch\" or a \"global_batch\"");
     const Place algorithm = read.required("algorithm", "such as {\"kind\": \"dense\"}");
-    if (const auto p = algorithm_optimizer(algorithm))
-        p->refuse("nothing is trained by a job beside the main one");
+    if (const auto p = algorithm_optimizer(algorithm)) p->refuse("only the main job trains");
     job.algorithm = read_algorithm(algorithm, algorithm_input(job));
     check_host_work(algorithm, job.cluster.library, job.algorithm);
     check_left_out(algorithm, *job.workload.layout, nullptr);
@@ -266,7 +266,8 @@ void read_other_jobs(const Place& place, Scenario& scenario) {
         const Place one = place.element(i);
         Scenario job = read_other_job(one, scenario);
         if (!names.insert(job.job).second)
-            one.refuse(fmt::format("\"{}\" is another job's label; each has its own", job.job));
+            one.refuse(fmt::format("\"{}\" is already another job's label; each job needs its own",
+                                   job.job));
         scenario.other_jobs.push_back(std::move(job));
     }
 }
@@ -367,20 +368,20 @@ constexpr std::size_t most_draws = 100;
 
 // Reads the scenario as one of the "draws" of "measure" has it: an object of paths and values.
 Scenario read_draw(const Place& draw, const Json& resolved) {
-    if (!draw.json->is_object()) draw.refuse("is no object of paths and values");
+    if (!draw.json->is_object()) draw.refuse("is not an object of paths and values");
     Json changed = resolved;
     changed["measure"].erase("draws");
     for (const auto& [path, value] : draw.json->items()) {
         if (!leads_to("cluster", path) && !leads_to("workload", path))
             draw.child(path, value)
-                .refuse("is neither of the cluster nor of the workload, whose constants are drawn");
+                .refuse("is not in the cluster or the workload, whose constants are drawn");
         put_at(changed, path, value, *draw.file, draw.path + "." + path);
     }
     try {
         return read_merged(changed, *draw.file, *draw.sources);
     } catch (const ConfigError& error) {
         draw.refuse(
-            fmt::format("makes a scenario that is refused: {}: {}", error.path(), error.problem()));
+            fmt::format("makes an invalid scenario: {}: {}", error.path(), error.problem()));
     }
 }
 
@@ -389,7 +390,7 @@ void read_draws(const Place& measure, const Json& resolved, Scenario& scenario) 
     if (!draws) return;
     if (!draws->json->is_array() || draws->json->empty() || draws->json->size() > most_draws)
         draws->refuse(
-            fmt::format("is no list of 1 to {} objects, such as "
+            fmt::format("is not a list of 1 to {} objects, such as "
                         "[{{\"cluster.fabric.link.bandwidth\": \"9Gbps\"}}]",
                         most_draws));
     for (std::size_t i = 0; i < draws->json->size(); ++i) {
@@ -413,7 +414,8 @@ Scenario read_merged(const Json& resolved, const std::string& file, const Source
     if (const auto p = read.optional("title")) as_string(*p);
     if (const auto p = read.optional("version"); p && *p->json != 1 && *p->json != 2)
         p->refuse(
-            "is no version that this program knows: 1 or 2, which are read alike; leave it out");
+            "is not a version that this program knows: 1 or 2, which are read in the same way; "
+            "leave it out");
     if (const auto p = read.optional("seed"))
         scenario.seed =
             static_cast<std::uint64_t>(as_integer(*p, 0, std::numeric_limits<std::int64_t>::max()));
@@ -462,7 +464,7 @@ Scenario read_merged(const Json& resolved, const std::string& file, const Source
         scenario.price = read_price(*p, device, scenario.power.has_value());
     if (const auto p = read.optional("other_jobs")) {
         if (!scenario.cluster.classes.empty())
-            p->refuse("go without \"cluster.classes\", which name the nodes of one job");
+            p->refuse("cannot be used with \"cluster.classes\", which name the nodes of one job");
         read_other_jobs(*p, scenario);
     }
     if (const auto p = read.optional("measure")) read_draws(*p, resolved, scenario);

@@ -80,11 +80,10 @@ Point read_single_point(const ScenarioText& scenario, const Settings& settings,
     std::vector<std::string_view> axes;
     for (const SweptAxis& swept : plan.sweep.axes) axes.emplace_back(swept.axis.path);
     if (plan.points > 1)
-        throw ConfigError(
-            scenario.file, "sweep",
-            fmt::format("makes {} points and one is wanted; pick a value of each axis with "
-                        "--pick axis=label: {}",
-                        plan.points, fmt::join(axes, ", ")));
+        throw ConfigError(scenario.file, "sweep",
+                          fmt::format("makes {} points and only one can be used; pick a value of "
+                                      "each axis with --pick axis=label: {}",
+                                      plan.points, fmt::join(axes, ", ")));
     return read_point(plan, 0);
 }
 

@@ -182,7 +182,7 @@ StudyPlan make_study_plan(const ScenarioText& scenario, const Settings& settings
                    .changes = {},
                    .json = std::make_shared<Json>(parse_json(scenario.text, file))};
     if (!plan.json->is_object())
-        throw ConfigError(file, "", "is not a scenario: it is no object; write {...}");
+        throw ConfigError(file, "", "is not a scenario, because it is not an object; write {...}");
     plan.options = options_known_to(plan, settings);
     read_sweep_of(plan, wrong);
     plan.json->erase("sweep");

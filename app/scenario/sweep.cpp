@@ -63,12 +63,12 @@ Fault fault_of_path(const std::string& path, KnownOptions options) {
 SweptAxis read_axis(const std::string& path, const Json& values, const std::string& file,
                     const std::string& shown, KnownOptions options) {
     if (path == "title")
-        refuse_sweep(file, shown, "is that of the whole study and cannot be swept");
+        refuse_sweep(file, shown, "applies to the whole study and cannot be swept");
     if (path == "sweep") refuse_sweep(file, shown, "a sweep cannot be swept");
     if (Fault fault = fault_of_path(path, options); !fault.problem.empty())
         refuse_sweep(file, shown, std::move(fault));
     if (!values.is_array()) refuse_sweep(file, shown, "is not a list of values; write [...]");
-    if (values.empty()) refuse_sweep(file, shown, "is empty; give one value at least");
+    if (values.empty()) refuse_sweep(file, shown, "is empty; give at least one value");
     SweptAxis swept{{path, {}}, {}, file, shown, 0};
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (values[i].is_object() && values[i].contains("label"))
@@ -100,7 +100,7 @@ void add_group(std::vector<SweptAxis> group, Sweep& sweep) {
         if (swept.values.size() != first.values.size())
             refuse_sweep(
                 swept.file, swept.shown,
-                fmt::format("has {} values and \"{}\" has {}; axes of a zip have equally many",
+                fmt::format("has {} values and \"{}\" has {}; axes of a zip need the same number",
                             swept.values.size(), first.axis.path, first.values.size()));
         swept.group = sweep.lengths.size();
     }
@@ -215,10 +215,10 @@ std::size_t axis_meant(const Pick& pick, const Sweep& sweep) {
     if (paths.empty())
         refuse_sweep(command_line, "--pick " + pick.text, "the scenario has no axis to pick from");
     refuse_sweep(command_line, "--pick " + pick.text,
-                 ends.empty()
-                     ? unknown(pick.axis, "an axis of the sweep", paths)
-                     : Fault{fmt::format("\"{}\" ends the paths of {} axes; write the whole path",
-                                         pick.axis, ends.size())});
+                 ends.empty() ? unknown(pick.axis, "an axis of the sweep", paths)
+                              : Fault{fmt::format(
+                                    "\"{}\" is the end of {} axes' paths; write the whole path",
+                                    pick.axis, ends.size())});
 }
 
 // Keeps the values at these places of all axes of a group.

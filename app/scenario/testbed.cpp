@@ -29,7 +29,7 @@ Json read_testbed(const std::string& text, const std::string& file) {
     const Place place{&testbed, &file, ""};
     if (!testbed.is_object() || !testbed.contains("cluster"))
         place.refuse(
-            "is no testbed: it has no \"cluster\"; name a file that paceline calibrate has "
+            "is not a testbed: it has no \"cluster\"; name a file that paceline calibrate has "
             "written");
     for (const char* part : {"cluster", "workload"})
         if (testbed.contains(part) && !testbed[part].is_object())
@@ -37,10 +37,11 @@ Json read_testbed(const std::string& text, const std::string& file) {
     if (testbed.contains("draws") && !lists_objects(testbed["draws"]))
         place.child("draws", testbed["draws"])
             .refuse(
-                "is no list of objects, such as [{\"cluster.fabric.link.bandwidth\": \"9Gbps\"}]");
+                "is not a list of objects, such as [{\"cluster.fabric.link.bandwidth\": "
+                "\"9Gbps\"}]");
     if (testbed["cluster"].contains("testbed"))
         place.child("cluster.testbed", testbed["cluster"]["testbed"])
-            .refuse("a testbed names no other; put its cluster here");
+            .refuse("a testbed cannot name another one; put its cluster here");
     return testbed;
 }
 

@@ -66,7 +66,7 @@ void KeptPoints::read_journal(std::size_t journal) {
             add(std::string(point.key), {journal, point.offset, point.size});
     } catch (const UnusableFile& unusable) {
         warnings_.push_back(
-            fmt::format("{}; its points are run again; remove it", unusable.what()));
+            fmt::format("{}; its points will run again; remove it", unusable.what()));
     }
 }
 

@@ -34,7 +34,7 @@ Duration read_interval(const std::string& text) {
     } catch (const UnitError& error) {
         refuse(error.what());
     }
-    if (interval == Duration::zero()) refuse("an interval is above 0, such as 10ms");
+    if (interval == Duration::zero()) refuse("must be above 0, such as 10ms");
     return interval;
 }
 
@@ -183,7 +183,7 @@ void LinkRecords::write_csv(const StudyRuns& runs, bool complete) const {
             });
             if (!whole)
                 throw OutputError(fmt::format(
-                    "{}: has changed since its point has run; run the study again with --resume",
+                    "{}: has changed since its point was run; run the study again with --resume",
                     part(key).string()));
         }
         pieces.flush();
@@ -199,7 +199,7 @@ void LinkRecords::note_width(std::size_t point, Duration width) {
     if (interval_ == Duration::zero() || width == interval_) return;
     const std::scoped_lock lock(mutex_);
     warnings_[point] =
-        fmt::format("links.csv: the run of point {} is too long for intervals of {}; they are {}",
+        fmt::format("links.csv: the run of point {} is too long for intervals of {}; used {}",
                     point, to_string(interval_), to_string(width));
 }
 

@@ -54,7 +54,7 @@ void read_time(const std::string& text, TraceFilter& filter) {
     if (!ends)
         refuse_trace(
             "--trace-time",
-            fmt::format("\"{}\" is no span of simulated time, such as 1.5s..2s, 10s.. or ..5ms",
+            fmt::format("\"{}\" is not a span of simulated time, such as 1.5s..2s, 10s.. or ..5ms",
                         one_line(text, 60)));
     filter.from = time_of(ends->first, Time{});
     filter.until = time_of(ends->last, never);
@@ -87,7 +87,7 @@ void read_iterations(const std::string& text, TraceFilter& filter) {
     if (!range)
         refuse_trace(
             "--trace-iterations",
-            fmt::format("\"{}\" is no range of iterations, which count from 0, such as 10..12",
+            fmt::format("\"{}\" is not a range of iterations, counted from 0, such as 10..12",
                         one_line(text, 60)));
     filter.first_step = range->first;
     filter.last_step = range->last;
@@ -102,7 +102,7 @@ std::set<std::int64_t> read_numbers(std::string_view option, std::string_view te
         const std::size_t comma = text.find(',');
         const auto range = range_of(text.substr(0, comma), false);
         if (!range)
-            refuse_trace(option, fmt::format("\"{}\" is no list of {}, such as 0,1,4..7",
+            refuse_trace(option, fmt::format("\"{}\" is not a list of {}, such as 0,1,4..7",
                                              one_line(whole, 60), what));
         if (range->last >= count)
             refuse_trace(
@@ -128,11 +128,10 @@ Tracing::Tracing(const Study& study, const TraceArguments& arguments) : study_(s
 void Tracing::choose_points(const std::string& text) {
     const std::size_t points = study_.points.size();
     if (text.empty() && points > 1)
-        refuse_trace(
-            "--trace",
-            fmt::format("the study has {} points; say which to trace with --trace-points 0, "
-                        "--trace-points 0,3..5 or --trace-points all",
-                        points));
+        refuse_trace("--trace",
+                     fmt::format("the study has {} points; choose which to trace with "
+                                 "--trace-points 0, --trace-points 0,3..5 or --trace-points all",
+                                 points));
     if (text.empty() || text == "all") {
         for (std::size_t point = 0; point < points; ++point) points_.insert(point);
         return;
@@ -194,7 +193,7 @@ void Tracing::write(std::size_t point, const TraceRecorder& record) {
     if (!record.cut_at()) return;
     const std::scoped_lock lock(mutex_);
     warnings_[point] = fmt::format(
-        "{}: the trace ends at {} of simulated time: it has reached {} events; narrow it with "
+        "{}: the trace ends at {} of simulated time: it has reached {} events; restrict it with "
         "--trace-time, --trace-nodes or --trace-iterations, or raise --trace-limit",
         file.string(), to_string(record.cut_at()->time_since_epoch()), filter_.limit);
 }

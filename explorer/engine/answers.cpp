@@ -115,11 +115,10 @@ Json describe(const Json& request, const Study& study) {
 void check_memory_of(const Point& point, const Study& study) {
     const Bytes needed = estimated_memory(point.scenario);
     if (needed.count <= most_memory) return;
-    throw ConfigError(
-        study.file, "",
-        fmt::format("point {} would take some {:.1f} GiB of memory, and a page has 3; "
-                    "paceline run takes what the machine has",
-                    point.number, static_cast<double>(needed.count) / (1 << 30)));
+    throw ConfigError(study.file, "",
+                      fmt::format("point {} would need about {:.1f} GiB of memory, and a page has "
+                                  "3; paceline run can use all of the machine's memory",
+                                  point.number, static_cast<double>(needed.count) / (1 << 30)));
 }
 
 Json run(const Json& request, const Study& study, const OnProgress& on_progress) {

@@ -98,7 +98,7 @@ function myNetForm(state: State, change: Change): HTMLElement {
   const loaded = netOf(state.files["my-net.json"] ?? "");
   const inMillions = (value: number, unit: number): string => String(Number((value / unit).toPrecision(6)));
   const parameters = part("parameters", "Parameters (millions)", inMillions(loaded?.parameters ?? 0, 1e6));
-  const macs = part("macs", "MACs of a sample (10⁹)", inMillions(loaded?.macs ?? 0, 1e9));
+  const macs = part("macs", "MACs per sample (10⁹)", inMillions(loaded?.macs ?? 0, 1e9));
   const layers = part("layers", "Layers", String(loaded?.layers ?? 0));
   const use = () => {
     const [p, m, l] = [parameters, macs, layers].map((one) => numberOf(one.input.value)) as [number, number, number];
@@ -128,7 +128,7 @@ function algorithmBox(state: State, i: number, change: Change): HTMLElement {
       replace(readAlgorithm(JSON.parse(text.value), "this"));
     } catch (error) {
       if (error instanceof SyntaxError) showWrong(`json-${i}`, `This is no JSON: ${error.message}`);
-      else if (error instanceof Mismatch) showWrong(`json-${i}`, `This is no algorithm: ${error.message}.`);
+      else if (error instanceof Mismatch) showWrong(`json-${i}`, `This is not an algorithm: ${error.message}.`);
       else throw error;
     }
   });
@@ -198,7 +198,7 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     ...(state.net === "my net" ? [myNetForm(state, change)] : []),
     ...deviceFields(state, change),
     algorithmsField(state, change),
-    field("wire", "Numbers on the wire", selected("wire", [["", "as each algorithm has them"], ...pairs(["fp32", "fp16", "bf16"])], state.wire, (wire) => change({ wire }))),
+    field("wire", "Numbers on the wire", selected("wire", [["", "as each algorithm sets them"], ...pairs(["fp32", "fp16", "bf16"])], state.wire, (wire) => change({ wire }))),
     testbed === null ? linkField(state, change) : testbedPanel(testbed, () => change(removed(state))),
     slider("bandwidth", "Bandwidth of a link", state.bandwidth, bandwidths, (bandwidth) => change({ bandwidth })),
     slider("second", "Second bandwidth (empty: none)", state.second, bandwidths, (second) => change({ second })),
@@ -209,9 +209,9 @@ export function showControls(form: HTMLElement, state: State, change: Change): v
     el("div", { class: "halves" },
       field("samples", "Samples to train", entry("samples", state.samples, (samples) => change({ samples }))),
       field("memory", "Memory of a device (GB)", entry("memory", state.memory, (memory) => change({ memory })))),
-    field("intervals", "How sure (90 % intervals)", selected("intervals", [["", "on a testbed"], ["yes", "always"], ["no", "never"]], state.intervals, (intervals) => change({ intervals }))),
+    field("intervals", "90 % prediction intervals", selected("intervals", [["", "on a testbed"], ["yes", "always"], ["no", "never"]], state.intervals, (intervals) => change({ intervals }))),
     slider("jitter", "Jitter of compute (log-normal sigma)", state.jitter, linear(0, 1, 0.05), (jitter) => change({ jitter })),
-    slider("straggler", "Straggler: times as long, one node a step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
+    slider("straggler", "Straggler: slowdown factor, one node per step", state.straggler, linear(1, 10, 0.5), (straggler) => change({ straggler })));
 }
 
 // What was measured, which one view asks about.
@@ -262,7 +262,7 @@ function deviceFields(state: State, change: Change): HTMLElement[] {
   return [
     el("div", { class: "halves" },
       field("device", "Device", selected("device", choices, value, choose)),
-      field("batch", "Batch of a device", entry("batch", state.batch, (batch) => change({ batch })))),
+      field("batch", "Batch per device", entry("batch", state.batch, (batch) => change({ batch })))),
     ...(state.device === "step time" ? [field("stepTime", "Gradient of a batch takes", entry("stepTime", state.stepTime, (stepTime) => change({ stepTime })))] : [
       el("div", { class: "halves" },
         field("precision", "Precision", selected("precision", pairs(["fp32", "tf32", "fp16", "bf16"]), state.precision, (precision) => change({ precision }))),

@@ -20,7 +20,7 @@ export interface Diagnosis {
 }
 
 const percent = (share: number): string => (share < 0.005 ? "< 1 %" : `${Math.round(share * 100)} %`);
-const nameOf = (tried: Tried): string => tried.causes.map(({ name }) => name).join(" and ") || "nothing: it is as the scenario says";
+const nameOf = (tried: Tried): string => tried.causes.map(({ name }) => name).join(" and ") || "nothing: it is as in the scenario";
 const mostAdvice = 8;
 
 function causes(found: Diagnosis): HTMLElement {
@@ -35,7 +35,7 @@ function telling(found: Diagnosis): Node[] {
   const shown = (value: number): string => (next.column === "samples_per_s" ? short(value) : milliseconds(value));
   const rows = found.answers.map(({ name, share }, i) => [name, share, next.expected[i] ?? 0] as const).filter(([, share, value]) => share >= 0.02 && value > 0)
     .map(([name, , value]) => [name, shown(value)]);
-  return [el("h2", {}, "What would tell"), el("p", {}, `Measure ${next.what}.`), table(["if it is", "it would give"], rows, "a measurement")];
+  return [el("h2", {}, "What would settle it"), el("p", {}, `Measure ${next.what}.`), table(["if it is", "it would give"], rows, "a measurement")];
 }
 
 function helping(found: Diagnosis): Node[] {
@@ -43,15 +43,15 @@ function helping(found: Diagnosis): Node[] {
     if (advice === null) return [];
     if (advice.length === 0) return [el("h2", {}, `If it is ${name}`), el("p", {}, "Nothing that was tried gains 5 %.")];
     return [el("h2", {}, `What helps if it is ${name}`), table(["change", "times as fast", "a step", "costs"], advice.slice(0, mostAdvice).map((one) =>
-      [one.what, short(one.gain), milliseconds(one.step_time_s), one.costs + (one.memory_gb === null ? "" : `; ${short(one.memory_gb)} GB of a device`)]), `what helps: ${name}`)];
+      [one.what, short(one.gain), milliseconds(one.step_time_s), one.costs + (one.memory_gb === null ? "" : `; ${short(one.memory_gb)} GB per device`)]), `what helps: ${name}`)];
   });
 }
 
 /// The causes, what would tell them apart, what helps, and what was ruled out.
 export function diagnosed(found: Diagnosis): Node[] {
-  const numbers = table(["measured", "the scenario says", "measured / said"], found.numbers.map(({ text, measured, before }) => [text, milliseconds(before), short(measured / before)]), "numbers");
-  const set = found.gradient_s === null ? [] : [el("p", {}, `The step on one node sets the gradients of a step to ${milliseconds(found.gradient_s)}; the scenario says ${milliseconds(found.stated_gradient_s)}.`)];
-  const first = found.answers.length === 0 ? el("p", {}, "No cause of those below explains it, alone or in a pair.") : causes(found);
+  const numbers = table(["measured", "the scenario has", "measured / scenario"], found.numbers.map(({ text, measured, before }) => [text, milliseconds(before), short(measured / before)]), "numbers");
+  const set = found.gradient_s === null ? [] : [el("p", {}, `The step on one node sets the gradients of a step to ${milliseconds(found.gradient_s)}; the scenario has ${milliseconds(found.stated_gradient_s)}.`)];
+  const first = found.answers.length === 0 ? el("p", {}, "None of the causes below explains it, alone or in a pair.") : causes(found);
   const ruledOut = [...found.unfit, ...found.impossible].map(({ name, why }) => [name, why]);
   return [el("h2", {}, "What explains it"), first, numbers, ...set, ...telling(found), ...helping(found),
     el("h2", {}, "What does not"), table(["cause", "why"], ruledOut, "ruled out")];

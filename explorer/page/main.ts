@@ -245,7 +245,7 @@ class Page {
     });
     byId("share").addEventListener("click", () => {
       this.keepAddress(false); // a link that could not be read is in it until now
-      if (toAddress(this.state) === null) return status("This is too long for a link; download the scenario in its place.");
+      if (toAddress(this.state) === null) return status("This is too long for a link; download the scenario instead.");
       const opened = this.state.preset === "" && this.state.file !== null ? "scenario" : this.state.file === null && testbedFile in this.state.files ? "testbed" : "";
       const without = opened === "" ? "" : ` It leaves out the ${opened} that you opened: send its file, too.`;
       copy(location.href, `The link is copied.${without}`, "The link is the page's address.");
@@ -259,7 +259,7 @@ class Page {
     byId("cancel").addEventListener("click", () => this.cancel());
     byId("skip").addEventListener("click", (e) => { e.preventDefault(); byId("panel").focus(); });
     byId("command").addEventListener("click", () => this.running.command === "" ? status("This view has no command.") :
-      copy(this.running.command, "The command is copied. It writes scenario.json, and prints these numbers.", "The clipboard cannot be written."));
+      copy(this.running.command, "Command copied. It writes scenario.json and prints these numbers.", "Cannot write to the clipboard."));
     byId("downloads").addEventListener("click", (e) => { const kind = (e.target as HTMLElement).dataset["download"]; if (kind) void download(kind, this.running).catch((error) => showError(error, this.state)); });
     byId("controls").addEventListener("submit", (e) => e.preventDefault());
     document.addEventListener("dragover", (e) => { e.preventDefault(); document.body.classList.add("dropping"); });

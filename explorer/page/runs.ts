@@ -64,7 +64,7 @@ function showFacts(...facts: Node[]): void {
 }
 function copyButton(command: string): HTMLElement {
   const button = el("button", { type: "button", class: "small" }, "Copy command");
-  button.addEventListener("click", () => void copyTo(command).then((copied) => status(copied ? "The command is copied. It prints this number." : "The clipboard cannot be written.")));
+  button.addEventListener("click", () => void copyTo(command).then((copied) => status(copied ? "Command copied. It prints this number." : "Cannot write to the clipboard.")));
   return button;
 }
 const listOf = (facts: string[]): Node[] => (facts.length === 0 ? [] : [el("ul", { class: "facts" }, ...facts.map((fact) => el("li", {}, fact)))]);
@@ -164,7 +164,7 @@ async function runBandwidth(run: Run): Promise<void> {
   painting.now();
   const list = el("ul", { class: "facts" }, ...crossings.flatMap(({ changes, unsure, search, command }) => {
     const against = searches[0]!.label;
-    const order = unsure === null ? [] : [`Which of ${search.label} and ${against} is faster is not sure from ${unsure[0]} to ${unsure[1]}. `];
+    const order = unsure === null ? [] : [`Which of ${search.label} and ${against} is faster is uncertain from ${unsure[0]} to ${unsure[1]}. `];
     const facts = changes.length === 0 ? [`${search.label} and ${against} do not cross from 1 Mbps to 10 Tbps on ${state.nodes.trim()} nodes. `]
       : changes.map((c) => `${search.label} ${turn(c)}, compared with ${against}, on ${state.nodes.trim()} nodes. `);
     return [...facts, ...order].map((fact) => el("li", {}, fact, copyButton(command)));
@@ -299,7 +299,7 @@ async function runTimeline(run: Run): Promise<void> {
   choose.addEventListener("change", () => void show().then(() => showDownloads(run)).catch((error) => showError(error, state)));
   place(el("p", {}, el("label", { for: "traced" }, "One step of "), choose, state.file === null ? ` on ${nodes} nodes` : ""), shown);
   await show();
-  status("Zoom by the buttons, by + and −, or by Ctrl and the wheel. Move by dragging or the arrows.");
+  status("Zoom with the buttons, with + and −, or with Ctrl and the wheel. Move by dragging or with the arrow keys.");
 }
 
 async function formulas(run: Run, explained: Explained[]): Promise<Node[]> {
@@ -328,7 +328,7 @@ async function runMath(run: Run): Promise<void> {
   const content: Node[] = [el("h2", {}, "Closed form against simulation, one step"), table(["algorithm", "closed form (ms)", "simulated (ms)", "difference"], rows)];
   const filled = state.file === null && testbedOf(state) === null && state.fabric === "star" && state.link === "" && state.devices === "1" && stepsOf(state) === 3;
   if (filled) content.push(...await formulas(run, explained));
-  else content.push(el("p", {}, "Formulas are filled in for machines with one device on a star, all alike."));
+  else content.push(el("p", {}, "Formulas are filled in for identical machines with one device on a star."));
   for (const e of explained) content.push(el("details", {}, el("summary", {}, `What paceline explain prints: ${e.label}`), el("pre", { tabindex: "0" }, e.text)));
   place(...content);
   status("");

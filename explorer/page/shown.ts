@@ -108,7 +108,7 @@ export function outdate(): void {
 }
 /// Returns why nothing can be exported; null if it can.
 export const notExportable = (): string | null =>
-  (isCurrent ? null : "What is shown belongs to earlier entries. Mend the entry that is marked, then download.");
+  (isCurrent ? null : "The results shown belong to earlier entries. Fix the marked entry, then download.");
 
 /// Lists what the engine warns of.
 export function showWarnings(warnings: string[]): void {

@@ -84,7 +84,7 @@ export class Timeline {
     }));
     this.byWheel.addEventListener("click", () => this.byWheel.setAttribute("aria-pressed", String(this.byWheel.getAttribute("aria-pressed") !== "true")));
     const note = cut ? [el("p", { class: "note" }, `The timeline is cut: it ends at ${exact(last / 1000)} ms of simulated time, and ${slices.length.toLocaleString("en")} events are drawn. ` +
-      "The step goes on after that, but has more events than a page can draw.")] : [];
+      "The step continues after that, but has more events than a page can draw.")] : [];
     this.element = el("div", { class: "timeline" }, ...note, el("div", { class: "actions" },
       button("+", "Zoom in", () => this.zoom(0.5, 0.5)), button("−", "Zoom out", () => this.zoom(2, 0.5)),
       button("◀", "Move left", () => this.move(-0.25)), button("▶", "Move right", () => this.move(0.25)), button("All", "Show all", () => this.show(0, 1)), this.byWheel),

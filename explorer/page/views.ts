@@ -120,7 +120,7 @@ export function lastFacts(results: Results, samples: number | null, memory: numb
     const kept = last["memory_gb"] ?? "";
     const time = samples !== null && rate > 0 ? [`${samples.toLocaleString("en")} samples in ${timeText(samples / rate)}`] : [];
     const fit = memory === null ? [] : [kept === "" ? "its memory is not known"
-      : `parameters, gradients and optimizer take ${short(Number(kept))} GB of a device, which ${Number(kept) <= memory ? "fits" : "does not fit"} ${short(memory)} GB`];
+      : `parameters, gradients and optimizer take ${short(Number(kept))} GB per device, which ${Number(kept) <= memory ? "fits" : "does not fit"} ${short(memory)} GB`];
     return [`${label}, on ${last["nodes"]} nodes: ${[...time, ...fit].join("; ")}.`];
   });
 }
@@ -132,7 +132,7 @@ export function orderFacts(study: Study, comparisons: string): string[] {
     const where = study.axes.flatMap((axis, a) => (axis.path === "algorithm" || isZipped(study, a, axisOf(study, "algorithm")) ? [] : [axis.path === nodesPath ? `${point.nodes} nodes` : axis.names[point.choice[a]!]!]));
     const [ratio, low, high] = ["", "_low", "_high"].map((end) => Number(row[`times_as_fast${end}`])) as [number, number, number];
     const range = `${short(ratio)} times as fast as ${row["against_algorithm"]} (${short(low)} to ${short(high)})`;
-    return `${where.length === 0 ? "" : `${where.join(", ")}: `}${row["algorithm"]} is ${range}${low > 1 || high < 1 ? "" : ", so which is faster is not sure"}.`;
+    return `${where.length === 0 ? "" : `${where.join(", ")}: `}${row["algorithm"]} is ${range}${low > 1 || high < 1 ? "" : ", which is too close to call"}.`;
   });
 }
 

@@ -29,7 +29,7 @@ test("two numbers are explained as paceline diagnose does it, and what helps is 
   assert.equal(found[1][0], wanted.answers[0].either[0].causes[0].name);
   assert.equal(found[1][2], wanted.answers[0].either[0].causes[0].value);
   const said = await text(page, "panel");
-  for (const told of ["What would tell", wanted.next.what, `What helps if it is ${wanted.answers[0].name}`, wanted.answers[0].advice[0].what, "What does not"])
+  for (const told of ["What would settle it", wanted.next.what, `What helps if it is ${wanted.answers[0].name}`, wanted.answers[0].advice[0].what, "What does not"])
     assert.ok(said.includes(told), `${told}: ${said.slice(0, 2000)}`);
   await page.evaluate(axe);
   assert.deepEqual(await page.evaluate(async () => (await window.axe.run()).violations.map((v) => v.id)), []);

@@ -46,10 +46,10 @@ void check_option(const Place& place, OptionType type) {
             return;
         case OptionType::integer:
             if (!whole_number(given))
-                place.refuse(fmt::format("{} is no whole number", given.dump()));
+                place.refuse(fmt::format("{} is not a whole number", given.dump()));
             return;
         case OptionType::number:
-            if (!given.is_number()) place.refuse(fmt::format("{} is no number", given.dump()));
+            if (!given.is_number()) place.refuse(fmt::format("{} is not a number", given.dump()));
             return;
         case OptionType::text:
             (void)as_string(place);
@@ -82,9 +82,9 @@ nlohmann::json checked_options(const Place& place, const std::vector<PartOption>
         const auto found = place.json->find(option.name);
         if (found == place.json->end()) {
             if (option.required)
-                place.refuse({.problem = fmt::format(
-                                  "\"{}\" is missing: there is no default for it", option.name),
-                              .missing = option.name});
+                place.refuse(
+                    {.problem = fmt::format("\"{}\" is missing and has no default", option.name),
+                     .missing = option.name});
             continue;
         }
         check_option(place.child(option.name, *found), option.type);

@@ -64,7 +64,7 @@ void translate(std::exception_ptr thrown) {
         raise(exception_class("Stopped")());
     } catch (const LogicError& error) {
         raise(py::reinterpret_borrow<py::object>(PyExc_RuntimeError)(
-            text(std::string("a fault of paceline itself, please report it: ") + error.what())));
+            text(std::string("internal error of paceline, please report it: ") + error.what())));
     }
 }
 

@@ -126,8 +126,8 @@ OwnMixing::Made made_mixing(const HeldObject& described, const nlohmann::json& o
     };
     made.fail = [name = made.name](std::int64_t step, const std::string& problem) {
         const Gil gil;
-        throw failure_of_part(fmt::format("{}: W of step {} is no mixing: {}", name, step, problem),
-                              step);
+        throw failure_of_part(
+            fmt::format("{}: W of step {} is not a mixing: {}", name, step, problem), step);
     };
     return made;
 }

@@ -73,11 +73,11 @@ OperationPtr awaited_of(Run& run, const py::object& yielded) {
     try {
         return yielded.cast<OperationPtr>();
     } catch (const py::cast_error&) {
-        throw failure(run.worker(),
-                      fmt::format("awaits {}, which is nothing that a worker does; "
-                                  "await what self returns",
-                                  py::repr(yielded).cast<std::string>()),
-                      run.worker().step());
+        throw failure(
+            run.worker(),
+            fmt::format("awaits {}, which is not an operation of a worker; await what self returns",
+                        py::repr(yielded).cast<std::string>()),
+            run.worker().step());
     }
 }
 

@@ -32,7 +32,7 @@ OperationPtr operation(std::string_view name, std::function<Task<Result>(Run&)> 
 
 Duration duration_of(double seconds) {
     if (!(seconds >= 0) || seconds > 1e9)
-        throw std::invalid_argument(fmt::format("{} s is no duration: 0 or more", seconds));
+        throw std::invalid_argument(fmt::format("{} s is not a duration of 0 or more", seconds));
     return from_seconds(seconds);
 }
 
@@ -40,7 +40,7 @@ int rank_of(const WorkerCore& core, int rank) {
     const int workers = core.worker().workers();
     if (rank < 0 || rank >= workers)
         throw std::invalid_argument(
-            fmt::format("{} is no worker: there are 0 to {}", rank, workers - 1));
+            fmt::format("{} is not a worker: there are 0 to {}", rank, workers - 1));
     return rank;
 }
 
@@ -49,14 +49,14 @@ int receiver_of(const WorkerCore& core, int rank) {
     const int nodes = core.worker().workers() + core.servers();
     if (rank < 0 || rank >= nodes)
         throw std::invalid_argument(
-            fmt::format("{} is no worker or server: there are 0 to {}", rank, nodes - 1));
+            fmt::format("{} is not a worker or server: there are 0 to {}", rank, nodes - 1));
     return rank;
 }
 
 int box_of(int box) {
     constexpr int most = 1'000'000;
     if (box < 0 || box > most)
-        throw std::invalid_argument(fmt::format("{} is no box: 0 to {}", box, most));
+        throw std::invalid_argument(fmt::format("{} is not a box: there are 0 to {}", box, most));
     return box;
 }
 
@@ -291,8 +291,8 @@ std::vector<PieceForPython> pieces_of_backward(const WorkerCore& core, std::size
 OperationPtr complete_of(const WorkerCore& core, std::size_t number, std::size_t piece) {
     Run::BackwardPassPtr pass = pass_of(core, number);
     if (piece >= pass->pieces.size())
-        throw std::invalid_argument(
-            fmt::format("there are {} pieces, and {} is none", pass->pieces.size(), piece));
+        throw std::invalid_argument(fmt::format("there are {} pieces, and {} is not one of them",
+                                                pass->pieces.size(), piece));
     return operation("complete", [pass = std::move(pass), piece](Run& /*run*/) {
         return complete_piece(pass, piece);
     });

@@ -77,11 +77,11 @@ def flag(value: Any, name: str) -> bool:
 def text(value: Any, name: str) -> str:
     given = plain(value)
     if not isinstance(given, str):
-        raise refuse(name, value, "not a text")
+        raise refuse(name, value, "not a string")
     try:
         given.encode()
     except UnicodeEncodeError:
-        raise refuse(name, value, "not a text of Unicode: it has half a surrogate pair") from None
+        raise refuse(name, value, "not a Unicode string: it has half a surrogate pair") from None
     return str(given)
 
 
@@ -106,7 +106,7 @@ def path(value: Any, name: str) -> str:
     try:
         given = os.fsdecode(value)
     except TypeError:
-        raise refuse(name, value, "not the name of a file or folder: give a text or a path") from None
+        raise refuse(name, value, "not the name of a file or folder: give a string or a path") from None
     if given == "":
         raise ScenarioError(f"{name}: is empty; name a file or folder, or leave it out", name)
     if "\0" in given:
@@ -128,5 +128,5 @@ def texts(value: Any, name: str) -> list[str]:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (bytes, Mapping)) or hasattr(value, "columns") or not isinstance(value, Iterable):
-        raise refuse(name, value, "not a list of texts")
+        raise refuse(name, value, "not a list of strings")
     return [text(one, name) for one in value]

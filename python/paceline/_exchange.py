@@ -200,7 +200,7 @@ def mixing(function: Any = None, /, *, period: int = 0) -> Any:
             and closed forms know it. Default: it does not repeat, and W of a step is checked in the step.
     """
     if isinstance(period, bool) or not isinstance(period, int) or period < 0:
-        raise ValueError(f"period: {period!r} is no number of steps")
+        raise ValueError(f"period: {period!r} is not a number of steps")
 
     def make(function: Any) -> Mixing:
         parameters = list(inspect.signature(function).parameters.values()) if callable(function) else []

@@ -85,7 +85,7 @@ def _check_table(text: str, file: str, folder: str) -> None:
             raise refuse(number, f"has {len(row)} cells; the header has {len(header)}")
         for i in (*whole, *others):
             if not _is_number(row[i], i in whole):
-                raise refuse(number, f"has \"{row[i][:40]}\" as {header[i]}, which is no {'whole ' * (i in whole)}number")
+                raise refuse(number, f"has \"{row[i][:40]}\" as {header[i]}, which is not a {'whole ' * (i in whole)}number")
 
 
 def _is_number(text: str, whole: bool) -> bool:

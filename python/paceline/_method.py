@@ -54,7 +54,7 @@ class Method(Own):
         collective, and may still wait when the run ends.
         """
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_SERVERS:
-            raise ValueError(f"count: {count!r} is no number of servers, from 1 to {MOST_SERVERS}")
+            raise ValueError(f"count: {count!r} is not a number of servers, from 1 to {MOST_SERVERS}")
 
         def make(function: Any) -> Any:
             if not inspect.iscoroutinefunction(function):
@@ -63,7 +63,7 @@ class Method(Own):
             known = {name for name, _, _ in self.options}
             for name in options:
                 if name not in known:
-                    raise refuse(function, f"{name} is no option of {self.name}; a server has options of its method")
+                    raise refuse(function, f"{name} is not an option of {self.name}; a server has the options of its method")
             self._server, self._options_of_server, self.servers = function, options, count
             self._also = [function]
             self._settings += f" {count}"

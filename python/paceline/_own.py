@@ -126,7 +126,7 @@ def options_of(function: Callable[..., Any], first: int, taken: tuple[str, ...])
         if parameter.kind != parameter.KEYWORD_ONLY:
             raise refuse(function, f"options are keyword-only: write a * before {parameter.name}")
         if parameter.name in taken:
-            raise refuse(function, f"{parameter.name} is a key that there is already; call the option something else")
+            raise refuse(function, f"{parameter.name} is already a key; give the option another name")
         options.append((parameter.name, _type_of(parameter), parameter.default is parameter.empty))
     return options
 

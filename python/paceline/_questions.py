@@ -151,7 +151,7 @@ class Calibration:
         """
         name = arguments.path(file, "file")
         if os.path.exists(name) and not _is_testbed(name):
-            raise arguments.refuse("file", name, "there and no testbed that paceline calibrate has written; name another")
+            raise arguments.refuse("file", name, "exists and is not a testbed written by paceline calibrate; name another")
         with open(name + ".tmp", "w", encoding="utf-8", newline="") as stream:
             stream.write(json.dumps(self.data, indent=2, ensure_ascii=False) + "\n")
         os.replace(name + ".tmp", name)
@@ -246,7 +246,7 @@ def solve(scenario: Scenario, vary: str | Mapping[str, Sequence[Any]], find: str
         scenario, overrides, pick: as in `paceline.run`; they leave one point.
         vary: the quantity and its range: ``{"cluster.fabric.link.bandwidth": ("1Gbps", "100Gbps")}``, or as a text
             "path=from..to".
-        find: the column of results.csv to look at, such as "step_time_s" (seconds) or "speedup".
+        find: the column of results.csv to compare, such as "step_time_s" (seconds) or "speedup".
         equals: the number that it should be. Either this, or `against`.
         against: settings of another scenario, whose column it should equal, such as ``{"algorithm.kind": "dense"}``.
         times: so many times the other's column.
@@ -347,7 +347,8 @@ def _measured(rows: Any) -> list[tuple[str, str | None]]:
     if isinstance(several, (list, tuple)) and len(several) == 0:
         raise arguments.refuse("rows", rows, "empty; give a dict for each row, such as {\"nodes\": 8, \"step_time_s\": 0.214}")
     if not isinstance(several, (list, tuple)):
-        raise arguments.refuse("rows", rows, "no list of dicts, such as [{\"nodes\": 8, \"step_time_s\": 0.214}], and no path")
+        raise arguments.refuse("rows", rows, "not a list of dicts, such as [{\"nodes\": 8, \"step_time_s\": 0.214}], "
+                                                 "and not a path")
     files: list[tuple[str, str | None]] = []
     table: list[Mapping[str, Any]] = []
     for one in several:

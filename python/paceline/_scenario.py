@@ -127,7 +127,7 @@ def _plain(value: Any, path: str, made: Input, level: int = 0) -> Any:
         return int(value)
     if isinstance(value, numbers.Real):
         if not math.isfinite(value):
-            raise _refuse(made, path, f"{value} is no number of JSON; give a finite one")
+            raise _refuse(made, path, f"{value} is not a number in JSON; give a finite one")
         return float(value)
     _refuse_masked(value, path, made)
     if level > MOST_LEVELS:
@@ -147,12 +147,12 @@ def _plain(value: Any, path: str, made: Input, level: int = 0) -> Any:
     if callable(value):
         raise _refuse(made, path, f"{getattr(value, '__name__', 'this')} is not marked: write @paceline.algorithm, @paceline.problem, "
                                   "@paceline.codec or @paceline.mixing above it")
-    raise _refuse(made, path, f"a {type(value).__name__} is nothing that JSON has; give a dict, a list, a text or a number")
+    raise _refuse(made, path, f"a {type(value).__name__} cannot be written as JSON; give a dict, a list, a string or a number")
 
 
 def _refuse_masked(value: Any, path: str, made: Input) -> None:
     if arguments.is_masked(value):
-        raise _refuse(made, path, "has masked elements, which are no numbers; fill them, or leave them out")
+        raise _refuse(made, path, "has masked elements, which are not numbers; fill them, or leave them out")
 
 
 def _plain_mapping(value: Mapping[Any, Any], path: str, made: Input, level: int) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _plain_mapping(value: Mapping[Any, Any], path: str, made: Input, level: int)
         plain["label"] = value["kind"].name
     for key, inner in value.items():
         if not isinstance(key, str):
-            raise _refuse(made, path, f"{key!r:.60} is no key; keys are texts")
+            raise _refuse(made, path, f"{key!r:.60} is not a key; keys are strings")
         plain[str(key)] = _plain(inner, f"{path}.{key}" if path else key, made, level + 1)
     return plain
 
@@ -236,7 +236,7 @@ def _rows(value: Any, columns: Sequence[str] | None, path: str, made: Input) -> 
                 arguments.number(number, f"{path}[{i}]")
                 row[j] = arguments.plain(number)
             except ScenarioError:
-                raise _refuse(made, f"{path}[{i}]", f"{arguments.shown(number)} is no finite number") from None
+                raise _refuse(made, f"{path}[{i}]", f"{arguments.shown(number)} is not a finite number") from None
     return rows
 
 
@@ -274,8 +274,8 @@ def _array(value: Any, what: str, path: str, made: Input) -> Any:
         if array.dtype.kind == "O":  # of lists, of pandas: what its elements are
             array = _of_one_kind(array.ravel().tolist()).reshape(array.shape)
     except Exception:  # noqa: BLE001 - what numpy, pandas or the user's class raises is not for users
-        raise _refuse(made, path, f"{what} is no array of numbers: {arguments.shown(value)}; give rows of equal length, all "
-                                  "of them numbers") from None
+        raise _refuse(made, path, f"{what} is not an array of numbers: {arguments.shown(value)}; give rows of equal length, "
+                                  "all of them numbers") from None
     kinds = "iufbU" if what in ("y", "y_test") else "iufb"
     if array.dtype.kind not in kinds:
         raise _refuse(made, path, f"{what} holds {array.dtype}; give numbers{' or names' if 'U' in kinds else ''}")

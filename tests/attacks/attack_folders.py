@@ -148,7 +148,7 @@ def old_figures(arena):
     assert arena.run("run", "small.json", "--out", "o").code == 0
     assert (arena.path / "o/speedup.svg").exists()  # the same results
     ended = arena.run("run", "small.json", "--out", "o", "--set", "stop.iterations=4")
-    assert ended.code == 0 and b"figures of earlier results are removed: speedup.svg" in ended.err, ended
+    assert ended.code == 0 and b"removed figures of earlier results: speedup.svg" in ended.err, ended
     assert arena.names("o") == sorted([*RESULTS, "mine.svg"]) and (arena.path / "small.json").exists()
 
 

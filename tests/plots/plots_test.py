@@ -289,9 +289,9 @@ class Reading(unittest.TestCase):
             with self.assertRaisesRegex(common.WrongInput, told):
                 folder.study(where)
         for text, told in (("", "has no points"), ("a,b\n1,2\n", "has no column \"point\""),
-                           ("point,algorithm,nodes,outcome\n0,dense,1,deadlock\n", "every point has failed"),
-                           ("point,algorithm,nodes,outcome\n0,dense\n", "row 1 has not as many cells"),
-                           ("point,algorithm,nodes,outcome\n0,d,1,finished,7\n", "row 1 has not as many cells"),
+                           ("point,algorithm,nodes,outcome\n0,dense,1,deadlock\n", "all points failed"),
+                           ("point,algorithm,nodes,outcome\n0,dense\n", "row 1 does not have as many cells"),
+                           ("point,algorithm,nodes,outcome\n0,d,1,finished,7\n", "row 1 does not have as many cells"),
                            ("point,algorithm,nodes,outcome\n0,\"dense\n", "cannot be read")):
             with open(results, "w", encoding="utf-8") as stream:
                 stream.write(text)
@@ -383,7 +383,7 @@ class Figures(unittest.TestCase):
             drawn = figure.axes[0].collections[0].get_paths()[0].get_extents()
             self.assertAlmostEqual(drawn.ymin, low, places=5, msg=band)
             self.assertAlmostEqual(drawn.ymax, high, places=5, msg=band)
-            self.assertIn(f"mean of 3 seeds; bands, where there are: {bands.BANDS[band]}",
+            self.assertIn(f"mean of 3 seeds; bands, if any: {bands.BANDS[band]}",
                           figure.texts[-1].get_text().replace("\n", " "))
         figure = speedup.draw(common.read_study(folder.path, (), "none"), options("speedup"))
         self.assertEqual(len(figure.axes[0].collections), 0)
@@ -776,7 +776,7 @@ class Files(unittest.TestCase):
                 (["speedup", "--panels", "x"], "no axis \"x\"; this study has: cluster.fabric"),
                 (["speedup", "--target", "train_loss=1"], "--target train_loss=1: no figure of these has that column"),
                 (["heatmap", "--target", "1"], "--target: heatmap has no such option"),
-                (["speedup", "--out", file], "the folder cannot be made")):
+                (["speedup", "--out", file], "the folder cannot be created")):
             with contextlib.redirect_stderr(io.StringIO()) as wrong, contextlib.redirect_stdout(io.StringIO()) as out:
                 sys.argv = ["plots", folder.path, *arguments]
                 self.assertEqual((plot.main(), out.getvalue()), (2, ""))

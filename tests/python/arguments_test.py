@@ -170,9 +170,9 @@ def word_in_number(lines):
 
 @pytest.mark.parametrize(("change", "words"), [
     (cut_cell, r"results.csv: row 1 has \d+ cells; the header has \d+"),
-    (word_in_number, "row 1 has \"fast\" as step_time_s, which is no number"),
+    (word_in_number, "row 1 has \"fast\" as step_time_s, which is not a number"),
     (lambda lines: [lines[0].replace("outcome", "end"), *lines[1:]], "is not of paceline"),
-    (lambda lines: [*lines[:1], "x" + lines[1], *lines[2:]], "row 1 has \"x0\" as point, which is no whole number"),
+    (lambda lines: [*lines[:1], "x" + lines[1], *lines[2:]], "row 1 has \"x0\" as point, which is not a whole number"),
     (lambda lines: [], "results.csv: is empty"),
     (lambda lines: [lines[0], '"' + lines[1]], "results.csv: cannot be read"),
 ])

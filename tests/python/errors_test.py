@@ -96,9 +96,9 @@ def test_an_error_in_a_sweep_names_its_value():
 
 
 @pytest.mark.parametrize(("value", "path", "words"), [
-    (float("nan"), "workload.dataset_samples", "nan is no number of JSON"),
-    ({1, 2}, "workload.dataset_samples", "a set is nothing that JSON has"),
-    ({1: 2}, "workload.dataset_samples", "1 is no key; keys are texts"),
+    (float("nan"), "workload.dataset_samples", "nan is not a number in JSON"),
+    ({1, 2}, "workload.dataset_samples", "a set cannot be written as JSON"),
+    ({1: 2}, "workload.dataset_samples", "1 is not a key; keys are strings"),
 ])
 def test_what_json_has_not_is_refused_with_its_place(value, path, words):
     scenario = ring()

@@ -82,7 +82,7 @@ def test_a_trace_as_an_array_a_list_a_frame_or_bytes_is_that_of_a_file(tmp_path)
 
 
 def test_an_error_in_a_trace_has_its_place():
-    with pytest.raises(paceline.ScenarioError, match="is not later than the row before it") as caught:
+    with pytest.raises(paceline.ScenarioError, match="is not later than the previous row") as caught:
         paceline.run(trace_scenario([[0, 1, 1], [0, 2, 2]]))
     assert caught.value.path == "cluster.access[0].file (line 3)"
     with pytest.raises(paceline.ScenarioError, match="has 2 numbers; a row has 3"):
@@ -127,7 +127,7 @@ def test_a_matrix_as_a_mixing_is_the_one_of_that_name():
             paceline.run(wider)
     with pytest.raises(paceline.ScenarioError, match="a mixing is square"):
         paceline.run(training(algorithm={"kind": "dsgd", "mixing": ring_of_four[:3]}))
-    with pytest.raises(paceline.ScenarioError, match="does not keep the mean: column"):
+    with pytest.raises(paceline.ScenarioError, match="does not preserve the mean: column"):
         paceline.run(training(algorithm={"kind": "dsgd", "mixing": [[0.5, 0.5, 0, 0]] * 4}))
 
 
@@ -177,9 +177,9 @@ def test_images_train_a_convolutional_net():
 @pytest.mark.parametrize(("data", "words"), [
     ((numpy.ones((3, 2)), numpy.ones(4)), "X has shape"),
     ((numpy.array([["a"]]), numpy.array([0])), "X holds <U1; give numbers"),
-    (([[1, 2], [3]], [0, 1]), r"X is no array of numbers: \[\[1, 2\], \[3\]\]; give rows of equal length"),
-    (([[1, None], [3, 4]], [0, 1]), "X is no array of numbers"),
-    ((numpy.ones((3, 2)), ["a", "b", None]), "y is no array of numbers"),
+    (([[1, 2], [3]], [0, 1]), r"X is not an array of numbers: \[\[1, 2\], \[3\]\]; give rows of equal length"),
+    (([[1, None], [3, 4]], [0, 1]), "X is not an array of numbers"),
+    ((numpy.ones((3, 2)), ["a", "b", None]), "y is not an array of numbers"),
     ((numpy.ones((3, 2)), numpy.array([1, 2, 3], "datetime64[s]")), "y holds datetime64"),
     ((numpy.ones((3, 0)), numpy.zeros(3, int)), r"X has shape \(3, 0\)"),
     ((numpy.ma.masked_less(numpy.arange(6.0).reshape(3, 2), 1), numpy.zeros(3, int)), "has masked elements"),

@@ -162,7 +162,7 @@ def test_a_codec_that_fails_is_told(changes, words):
 
 
 @pytest.mark.parametrize(("algorithm", "words"), [
-    ({"codec": {"kind": Largest, "density": "low"}}, "algorithm.codec.density: \"low\" is no number"),
+    ({"codec": {"kind": Largest, "density": "low"}}, "algorithm.codec.density: \"low\" is not a number"),
     ({"codec": {"kind": Largest, "denisty": 0.1}}, "did you mean \"density\"?"),
     ({"codec": {"kind": Largest}, "aggregation": "all-reduce"}, "its messages do not add up"),
     ({"codec": {"kind": bad_codec(encode_passes=-1)}}, "Bad cannot be made: ValueError: encode_passes is -1"),
@@ -260,7 +260,7 @@ def spoiled(row, column, value, period=0):
 
 
 @pytest.mark.parametrize(("mixing", "words"), [
-    (spoiled(2, 2, 0.5, 3), "algorithm.mixing.kind: W of step 0 is no mixing: row 2 sums to 1.16666667"),
+    (spoiled(2, 2, 0.5, 3), "algorithm.mixing.kind: W of step 0 is not a mixing: row 2 sums to 1.16666667"),
     (spoiled(1, 1, -0.5, 1), "row 1 has weight -0.5 of node 1; weights are 0 or more"),
     (paceline.mixing(period=1)(lambda step, nodes: numpy.eye(nodes)[[0] * nodes]),
      "column 0, what others take from node 0 and it keeps, sums to 4"),
@@ -272,7 +272,7 @@ def test_a_w_that_is_no_mixing_is_refused_with_its_row(mixing, words):
 
 
 @pytest.mark.parametrize(("mixing", "words"), [
-    (spoiled(2, 2, 0.5), "bad: W of step 2 is no mixing: row 2 sums to 1.16666667"),
+    (spoiled(2, 2, 0.5), "bad: W of step 2 is not a mixing: row 2 sums to 1.16666667"),
     (paceline.mixing(lambda step, nodes: ring_of(nodes - (step > 1))), "returned shape (3, 3); W of 4 workers is 4 x 4"),
 ])
 def test_a_w_of_a_later_step_that_is_no_mixing_ends_the_run(mixing, words):
@@ -285,7 +285,7 @@ def test_a_w_of_a_later_step_that_is_no_mixing_ends_the_run(mixing, words):
 def test_what_is_no_mixing_is_refused_when_it_is_marked():
     with pytest.raises(TypeError, match="a mixing is a function of the step and the number of workers"):
         paceline.mixing(lambda nodes: None)
-    with pytest.raises(ValueError, match="is no number of steps"):
+    with pytest.raises(ValueError, match="is not a number of steps"):
         paceline.mixing(period=-1)
     with pytest.raises(TypeError, match="weigh is missing"):
         @paceline.codec

@@ -274,7 +274,7 @@ def test_a_failure_tells_node_step_and_line(where, words):
 @pytest.mark.parametrize(("model", "words"), [
     ({"kind": broken("start")}, f"Broken cannot be made: ValueError: no start ({__file__}:"),
     ({"kind": made_samples(), "spraed": 2}, "did you mean \"spread\"?"),
-    ({"kind": made_samples(), "spread": "wide"}, "is no number"),
+    ({"kind": made_samples(), "spread": "wide"}, "is not a number"),
     ({"kind": made_samples(samples=0)}, "samples is 0; it is the number of training samples"),
     ({"kind": made_samples(samples=3)}, "has 3 training samples for 4 workers"),
     ({"kind": made_samples(shards=lambda workers: [[1]])}, "shards(4) has 1 shards"),
@@ -290,7 +290,7 @@ def test_a_problem_that_cannot_be_made_is_refused_at_its_place(model, words):
 
 
 def test_data_beside_samples_of_its_own_and_a_target_without_accuracy_are_refused():
-    with pytest.raises(paceline.ScenarioError, match="workload.data: has no place beside a problem with samples of its own"):
+    with pytest.raises(paceline.ScenarioError, match="workload.data: cannot be used with a problem that has its own samples"):
         paceline.check(with_model({"kind": made_samples()}, DATA))
     with pytest.raises(paceline.ScenarioError, match="is neither right nor wrong"):
         paceline.check(with_own(made_samples(), stop={"target_accuracy": 0.5, "iterations": 9}))

@@ -89,7 +89,7 @@ def test_a_server_needs_a_fabric_with_room_for_it_and_is_told_by_its_rank():
         while self.begins_step():
             await self.post(self.workers, self.model())
 
-    with pytest.raises(paceline.MethodError, match="4 is no worker or server: there are 0 to 3"):
+    with pytest.raises(paceline.MethodError, match="4 is not a worker or server: there are 0 to 3"):
         paceline.run(ring(algorithm={"kind": lost}))
 
 
@@ -127,9 +127,9 @@ def test_a_failure_of_a_server_tells_where_and_its_mistakes_are_refused_when_it_
     with pytest.raises(paceline.MethodError, match="ZeroDivisionError.*\\(node 4, step") as caught:
         paceline.run(ring(algorithm={"kind": asks}))
     assert caught.value.file == __file__
-    with pytest.raises(TypeError, match="bound is no option of asks"):
+    with pytest.raises(TypeError, match="bound is not an option of asks"):
         @asks.server
         async def more(self, *, bound):
             """Takes what the method has not."""
-    with pytest.raises(ValueError, match="count: 0 is no number of servers"):
+    with pytest.raises(ValueError, match="count: 0 is not a number of servers"):
         asks.server(count=0)

@@ -53,7 +53,7 @@ class OfWhatPyTorchWrites(OfFiles):
                  (b"torch\\cuda\\__init__.py", "names with backslashes"),
                  (b"C:\\users\\net.py", "names with backslashes"),
                  (b"\\\\server\\users\\x.py", "names with backslashes"),
-                 (b"config.py(0): \x01\x1f\t", ""), (b"gemm \xff\xfe\x80", "is no UTF-8")]
+                 (b"config.py(0): \x01\x1f\t", ""), (b"gemm \xff\xfe\x80", "is not UTF-8")]
     BAD_VALUES = [(b"nan", "nan, inf or N/A"), (b"-nan", "nan, inf or N/A"), (b"-nan(ind)", "nan, inf or N/A"),
                   (b"inf", "nan, inf or N/A"), (b"-inf", "nan, inf or N/A"),
                   (b"N/A", "nan, inf or N/A"), (b"0,015152", "decimal comma"), (b"-31,5", "decimal comma")]
@@ -115,7 +115,7 @@ class OfOtherFiles(OfFiles):
                                (b"SQLite format 3\0", "Nsight Systems"),
                                (b"\x1b\x0a\x051.0.2" + bytes(20), "chakra_jsonizer --input_filename"),
                                (b"ts,dur\n", "but b'ts,dur"),
-                               (b'{"a": x}', 'column 7: is no JSON: Expecting value; the file has "x}"')]:
+                               (b'{"a": x}', 'column 7: is not JSON: Expecting value; the file has "x}"')]:
             with self.subTest(content):
                 self.assertIn(right, self.refused(self.written(content)))
 

@@ -113,7 +113,7 @@ class OfCsv(Test):
                           ("a,b,0bps", "bandwidth")):
             with self.subTest(row):
                 self.refuses(f"from,to,bandwidth\nx,b,1Gbps\n{row}\n", "in.txt: line 3: ", name)
-        self.refuses("from,to,bandwidth\na,s,1Gbps\nb,s,1Gbps\nc,t,1Gbps\nd,t,1Gbps\n", "no way leads from \"a\" to \"c\"")
+        self.refuses("from,to,bandwidth\na,s,1Gbps\nb,s,1Gbps\nc,t,1Gbps\nd,t,1Gbps\n", "no path leads from \"a\" to \"c\"")
         self.refuses("one two\n", "no known format")
 
     def test_other_files_are_kept(self):
@@ -204,7 +204,7 @@ class OfSimGrid(Test):
         fat = self.LINKS.replace('latency="100us"', 'latency="100us" sharing_policy="FATPIPE"')
         self.refuses(self.platform(self.HOSTS.split("<host id=\"c\"")[0] + fat + self.path("a", "b", "l1")), "FATPIPE", "l1")
         self.refuses("<platform version=\"3\"/>", "version")
-        self.refuses("<platform", "no XML")
+        self.refuses("<platform", "not XML")
 
 
 class OfNvidia(Test):

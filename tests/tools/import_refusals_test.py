@@ -17,15 +17,15 @@ class Refusals(Test):
         for events, place, right in [
                 (changed(1, dur=-3), "traceEvents[1].dur", "a duration in microseconds"),
                 (changed(1, dur=None), "traceEvents[1].dur", "is missing; a number of microseconds"),
-                (changed(1, ts="noon"), "traceEvents[1].ts", "is no number of microseconds"),
+                (changed(1, ts="noon"), "traceEvents[1].ts", "is not a number of microseconds"),
                 (changed(1, ts=float("nan")), "traceEvents[1].ts", "is beyond any clock"),
                 (changed(1, name=7), "traceEvents[1].name", "a name in quotes"),
-                (changed(1, args=[]), "traceEvents[1].args", "is no object"),
-                (changed(1, args={"Input Dims": [[-1]]}), "traceEvents[1].args.Input Dims[0]", "is no extent"),
-                (changed(1, args={"Input Dims": 4}), "traceEvents[1].args.Input Dims", "is no list"),
+                (changed(1, args=[]), "traceEvents[1].args", "is not an object"),
+                (changed(1, args={"Input Dims": [[-1]]}), "traceEvents[1].args.Input Dims[0]", "is not an extent"),
+                (changed(1, args={"Input Dims": 4}), "traceEvents[1].args.Input Dims", "is not a list"),
                 (changed(1, args={"Input Dims": [[2**40, 2**40]]}), "traceEvents[1].args.Input Dims[0]", "at most"),
                 (changed(1, args={"Sequence number": "x"}), "traceEvents[1].args.Sequence number", "a whole number"),
-                ([*two_linears(), 5], "traceEvents[22]", "is no object"),
+                ([*two_linears(), 5], "traceEvents[22]", "is not an object"),
                 (two_linears()[:1], "traceEvents[0]", "ProfilerActivity.CPU"),
                 (two_linears()[:6], "", "loss.backward()"),
                 (two_linears()[6:-2], "", "no operator of a forward pass"),
@@ -36,9 +36,9 @@ class Refusals(Test):
                 self.assertIn(right, message)
 
     def test_what_is_no_trace_is_refused(self):
-        for content, right in [("", "is empty"), ("no", "byte 0: is no JSON"), ("{", "line 1, column 2: is no JSON"),
+        for content, right in [("", "is empty"), ("no", "byte 0: is not JSON"), ("{", "line 1, column 2: is not JSON"),
                                ("{}", "holds no trace"),
-                               ("[]", "holds no trace"), ('{"traceEvents": 3}', "is no list"), ('{"nodes": []}', "is empty"),
+                               ("[]", "holds no trace"), ('{"traceEvents": 3}', "is not a list"), ('{"nodes": []}', "is empty"),
                                ("[" * 100_000, "nested too deep"), ('{"a": ' + "9" * 5000 + "}", "a number is too long"),
                                ('{"nodes": [{"id": 1, "name": "x", "type": "COMP_NODE"}]}', "tells no forward from backward")]:
             with self.subTest(content=content[:40]):
@@ -48,7 +48,7 @@ class Refusals(Test):
         self.assertIn("cannot be read: No such file", self.refused(Path(self.folder, "missing.json")))
         half = Path(self.folder, "half.json.gz")
         half.write_bytes(gzip.compress(json.dumps(two_linears()).encode())[:100])
-        self.assertIn("is no whole gzip file", self.refused(half))
+        self.assertIn("is not a whole gzip file", self.refused(half))
         trace = write_events(self.folder, two_linears(), "net.json")
         code = subprocess.run([sys.executable, "-B", str(TRACES.parents[1] / "tools" / "import_trace.py"), str(trace), "--out",
                                str(trace)], capture_output=True, text=True, check=False)
@@ -60,7 +60,7 @@ class Refusals(Test):
         content[len(content) // 2:len(content) // 2 + 20] = bytes(20)
         file = Path(self.folder, "damaged.json.gz")
         file.write_bytes(content)
-        self.assertIn("is no whole gzip file", self.refused(file))
+        self.assertIn("is not a whole gzip file", self.refused(file))
 
     def test_more_parameters_than_paceline_takes_are_refused(self):
         events = two_linears()

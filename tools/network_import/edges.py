@@ -22,7 +22,7 @@ def rows_of(text, file):
     try:
         read = [next(csv.reader(io.StringIO(line)), []) for _, line in lines]
     except csv.Error as error:
-        raise Fault(f"{file}: is no CSV: {error}") from None
+        raise Fault(f"{file}: is not CSV: {error}") from None
     head = [cell.strip().lower() for cell in read[0]] if read else []
     for column in COLUMNS[:3]:
         if head.count(column) != 1:

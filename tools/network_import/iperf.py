@@ -50,7 +50,7 @@ def ends_of(file, run, sites):
 def measure(file, run, sites):
     """Returns (sender, receiver, bits per second, one-way ps or None)."""
     if not isinstance(run, dict):
-        raise Fault(f"{file}: is no object of iperf3 --json")
+        raise Fault(f"{file}: is not an object of iperf3 --json")
     if isinstance(run.get("error"), str):
         raise Fault(f"{file}: is of a test that failed: {shown(run['error'])}; measure again")
     if inner(run, "start", "test_start", "bidir"):
@@ -82,7 +82,7 @@ def read(files, texts, options):
         try:
             run = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Fault(f"{file}: is no JSON: {str(error)[:80]}") from None
+            raise Fault(f"{file}: is not JSON: {str(error)[:80]}") from None
         sender, receiver, bits, ps = measure(file, run, sites)
         pair = tuple(sorted((sender, receiver)))
         seconds = inner(run, "end", "sum_received", "seconds")

@@ -28,7 +28,7 @@ class Network:
 
     def _add(self, own, other, name, most, what):
         if not name or printable(name, 10**6) != name:
-            self.refuse(f"{shown(name)} is no name; printable characters")
+            self.refuse(f"{shown(name)} is not a name; printable characters")
         if name in other:
             self.refuse(f"{shown(name)} is both a node and a switch")
         own.setdefault(name, len(own))
@@ -81,8 +81,7 @@ class Network:
         for i, one in enumerate(names):
             for other in names[:i]:
                 if not parts[one] & parts[other] and other not in direct[one]:
-                    self.refuse(f"no way leads from {shown(other)} to {shown(one)}: switches pass messages on and nodes do "
-                                "not")
+                    self.refuse(f"no path leads from {shown(other)} to {shown(one)}: switches forward messages and nodes do not")
 
     def text(self):
         """Returns the file's text, with a line for each cable."""

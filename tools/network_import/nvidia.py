@@ -40,7 +40,7 @@ def matrix_of(text, file):
         if not words or words[0] not in gpus:
             continue
         if words[0] in rows or len(words) < 1 + len(gpus):
-            raise Fault(f"{file}: line {number}: is no row of {len(gpus)} GPUs for {words[0]}")
+            raise Fault(f"{file}: line {number}: is not a row of {len(gpus)} GPUs for {words[0]}")
         rows[words[0]] = [NEAREST.get(word, word) for word in words[1:1 + len(gpus)]]
     missing = [name for name in gpus if name not in rows]
     if missing:

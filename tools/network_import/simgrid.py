@@ -40,7 +40,7 @@ def decimal(text, place, what):
 def rate_of(text, place):
     match = RATE.fullmatch((text or "").strip())
     if not match:
-        raise Fault(f"{place}: {shown(text)} is no bandwidth of SimGrid, such as 125MBps")
+        raise Fault(f"{place}: {shown(text)} is not a bandwidth of SimGrid, such as 125MBps")
     value = decimal(match[1], place, "bandwidth of SimGrid") * SIZES[match[2]]
     return checked_bits(value * (1 if match[3] == "bps" else 8), place)
 
@@ -48,7 +48,7 @@ def rate_of(text, place):
 def latency_of(text, place):
     match = re.fullmatch(r"([0-9.eE+-]+?)\s*([a-z]*)", (text or "0").strip())
     if not match or match[2] not in TIMES:
-        raise Fault(f"{place}: {shown(text)} is no latency of SimGrid, such as 50us")
+        raise Fault(f"{place}: {shown(text)} is not a latency of SimGrid, such as 50us")
     return checked_ps(decimal(match[1], place, "latency of SimGrid") * TIMES[match[2]] * 10**12, place)
 
 
@@ -56,7 +56,7 @@ def numbers_of(radical, place):
     for part in radical.split(","):
         match = re.fullmatch(r"\s*(\d{1,7})(?:-(\d{1,7}))?\s*", part)
         if not match:
-            raise Fault(f"{place}: radical {shown(radical)} is no list of numbers, such as 0-29,58")
+            raise Fault(f"{place}: radical {shown(radical)} is not a list of numbers, such as 0-29,58")
         yield from range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
@@ -76,7 +76,7 @@ class Platform:
         tag, name = element.tag, element.get("id", "")
         place = f"{self.network.file}: {tag} {shown(name)}" if name else f"{self.network.file}: {tag}"
         if tag in REFUSED:
-            self.refuse(f"{tag} {shown(name or element.get('src', ''))} is no part of a graph of cables")
+            self.refuse(f"{tag} {shown(name or element.get('src', ''))} is not a part of a graph of cables")
         if tag in UNREAD:
             self.unread[tag] = self.unread.get(tag, 0) + 1
         elif tag in ZONES:
@@ -153,7 +153,7 @@ class Platform:
         if policy == "SHARED":
             self.half_duplex.append(f"the hosts of {name}")
         elif policy not in ("SPLITDUPLEX", "FULLDUPLEX"):
-            raise Fault(f"{place}: sharing_policy {shown(policy)} of its hosts is no cable's")
+            raise Fault(f"{place}: sharing_policy {shown(policy)} of its hosts is not a cable's")
         for key in ("loopback_bw", "loopback_lat"):
             if element.get(key):
                 self.unread[key] = self.unread.get(key, 0) + 1
@@ -225,7 +225,7 @@ def check_routes(platform, points, used):
         a, b = points.find((name, 0)), points.find((name, 1))
         if a == b:
             platform.refuse(f"link {shown(name)} has more than two ends by its routes: it is a bus whose capacity all share, or the "
-                            "routes are no tree; a cable has two ends")
+                            "routes are not a tree; a cable has two ends")
         ways.setdefault(a, []).append((b, name))
         ways.setdefault(b, []).append((a, name))
     for source, target, links in platform.routes:
@@ -262,7 +262,7 @@ def check_names(platform):
     for source, target, links in platform.routes:
         for name in (source, target):
             if name not in platform.hosts and name not in platform.routers:
-                platform.refuse(f"a route leads to {shown(name)}, which is no host or router here")
+                platform.refuse(f"a route leads to {shown(name)}, which is not a host or router here")
         for name in links:
             if name.endswith(("_UP", "_DOWN")) and name not in platform.links:
                 name = name.rsplit("_", 1)[0]
@@ -329,7 +329,7 @@ def read(files, texts, options):
     try:
         root = ElementTree.fromstring(texts[0].lstrip("\ufeff \t\r\n"))
     except (ElementTree.ParseError, ValueError) as error:
-        raise Fault(f"{file}: is no XML: {error}") from None
+        raise Fault(f"{file}: is not XML: {error}") from None
     if root.tag != "platform":
         raise Fault(f"{file}: is <{shown(root.tag)}>, and no <platform> of SimGrid")
     if not re.fullmatch(r"4(\.\d+)?", root.get("version", "")):

@@ -21,7 +21,7 @@ def numbers_of(body, place):
     for part in body.split(","):
         match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
         if not match or int(match[2] or match[1]) < int(match[1]):
-            raise Fault(f"{place}: {shown(part)} is no number or range of a host list, such as 0-3")
+            raise Fault(f"{place}: {shown(part)} is not a number or range of a host list, such as 0-3")
         if int(match[2] or match[1]) - int(match[1]) > MOST_NODES:
             raise Fault(f"{place}: {shown(part)} has more than {MOST_NODES} hosts")
         for number in range(int(match[1]), int(match[2] or match[1]) + 1):
@@ -39,7 +39,7 @@ def hosts_of(text, place):
             if len(made) > MOST_NODES:
                 raise Fault(f"{place}: {shown(one)} has more than {MOST_NODES} hosts")
         if one.count("[") != one.count("]") or not all(made):
-            raise Fault(f"{place}: {shown(one)} is no host list, such as tux[0-3,12]")
+            raise Fault(f"{place}: {shown(one)} is not a host list, such as tux[0-3,12]")
         names += made
     return names
 
@@ -89,7 +89,7 @@ def read(files, texts, options):
         values = values_of(line, place)
         for name in hosts_of(values["switchname"], place):
             if name in below:
-                raise Fault(f"{place}: switch {shown(name)} stands twice")
+                raise Fault(f"{place}: switch {shown(name)} is listed twice")
             below[name] = (place, hosts_of(values.get("switches", ""), place), hosts_of(values.get("nodes", ""), place))
             if "linkspeed" in values:
                 speeds.append(name)

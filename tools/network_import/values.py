@@ -35,14 +35,14 @@ def bits_of(text, place):
     """Returns bits per second of a bandwidth in paceline's units."""
     match = BANDWIDTH.fullmatch(text.strip())
     if not match:
-        raise Fault(f"{place}: {shown(text)} is no bandwidth, such as 100Gbps or 12.5GBps")
+        raise Fault(f"{place}: {shown(text)} is not a bandwidth, such as 100Gbps or 12.5GBps")
     bits = Decimal(match[1]) * PREFIX[match[2]] * (8 if match[3] == "B" else 1)
     return checked_bits(bits, place)
 
 
 def checked_bits(bits, place):
     if not 1 <= bits <= MOST_BITS:
-        raise Fault(f"{place}: {bits:.6g} bits per second is no bandwidth of a cable; from 1bps to 10000Tbps")
+        raise Fault(f"{place}: {bits:.6g} bits per second is not a bandwidth of a cable; from 1bps to 10000Tbps")
     return round(bits)
 
 
@@ -50,13 +50,13 @@ def ps_of(text, place):
     """Returns picoseconds of a latency in paceline's units."""
     match = DURATION.fullmatch(text.strip())
     if not match:
-        raise Fault(f"{place}: {shown(text)} is no latency, such as 5us")
+        raise Fault(f"{place}: {shown(text)} is not a latency, such as 5us")
     return checked_ps(Decimal(match[1]) * PICOSECONDS[match[2]], place)
 
 
 def checked_ps(ps, place):
     if not 0 <= ps <= MOST_PS:
-        raise Fault(f"{place}: {ps:.6g} ps is no latency of a cable; from 0 to 1000s")
+        raise Fault(f"{place}: {ps:.6g} ps is not a latency of a cable; from 0 to 1000s")
     return round(ps)
 
 
@@ -86,7 +86,7 @@ def efficiency_of(text, place):
     except ValueError:
         value = 0.0
     if not 0 < value <= 1:
-        raise Fault(f"{place}: {shown(text)} is no share of the rate for payload; above 0, at most 1")
+        raise Fault(f"{place}: {shown(text)} is not a share of the rate for payload; above 0, at most 1")
     return value
 
 

@@ -66,7 +66,7 @@ def type_of(reader, value, place):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(TYPES):
         return TYPES[value]
-    reader.refuse(place, f"{shown(value)} is no type of a node; such as COMP_NODE")
+    reader.refuse(place, f"{shown(value)} is not a type of a node; such as COMP_NODE")
 
 
 def attributes_of(reader, attributes, place):
@@ -89,7 +89,7 @@ def dims_of(reader, node):
         try:
             shapes = ast.literal_eval(shapes) if shapes else []
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            reader.refuse(place, f"{shown(shapes)} is no list of shapes, such as \"[[4, 2048], []]\"")
+            reader.refuse(place, f"{shown(shapes)} is not a list of shapes, such as \"[[4, 2048], []]\"")
     return reader.shapes(list(shapes) if isinstance(shapes, tuple) else shapes, place)
 
 

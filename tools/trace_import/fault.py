@@ -22,19 +22,19 @@ class Reader:
 
     def object(self, value, place):
         if not isinstance(value, dict):
-            self.refuse(place, f"{shown(value)} is no object; write {{...}}")
+            self.refuse(place, f"{shown(value)} is not an object; write {{...}}")
         return value
 
     def list(self, value, place):
         if not isinstance(value, list):
-            self.refuse(place, f"{shown(value)} is no list; write [...]")
+            self.refuse(place, f"{shown(value)} is not a list; write [...]")
         return value
 
     def text(self, json, key, place, otherwise=None):
         value = json.get(key, otherwise)
         if not isinstance(value, str):
             self.refuse(f"{place}.{key}", "is missing; a name in quotes" if value is None else
-                        f"{shown(value)} is no text; a name in quotes")
+                        f"{shown(value)} is not a string; a name in quotes")
         return printable(value)
 
     def microseconds(self, json, key, place, least=None):
@@ -45,7 +45,7 @@ class Reader:
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
             value = int(value)  # protobuf writes 64-bit integers as text
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self.refuse(f"{place}.{key}", f"{shown(value)} is no number of microseconds")
+            self.refuse(f"{place}.{key}", f"{shown(value)} is not a number of microseconds")
         if (isinstance(value, float) and not math.isfinite(value)) or abs(value) > 1e18:
             self.refuse(f"{place}.{key}", f"{shown(value)} is beyond any clock; a number of microseconds")
         if least is not None and value < least:
@@ -68,18 +68,18 @@ class Reader:
         return value
 
     def shapes(self, value, place):
-        """Returns the shape of each input: a tuple of extents, () of what is no tensor; of a list of tensors, a list."""
+        """Returns the shape of each input: a tuple of extents, () of what is not a tensor; of a list of tensors, a list."""
         return [self.shape(one, f"{place}[{i}]") for i, one in enumerate(self.list(value, place))]
 
     def shape(self, value, place, within=None):
         if not isinstance(value, (list, tuple)):
-            self.refuse(place, f"{shown(value)} is no shape; a list of extents such as [64, 3, 7, 7]")
+            self.refuse(place, f"{shown(value)} is not a shape; a list of extents such as [64, 3, 7, 7]")
         if within is None and any(isinstance(extent, (list, tuple)) for extent in value):
             return [self.shape(one, f"{place}[{i}]", value) for i, one in enumerate(value)]
         entries = 1
         for extent in value:
             if isinstance(extent, bool) or not isinstance(extent, int) or extent < 0:
-                self.refuse(place, f"{shown(extent)} is no extent; a whole number, 0 or more")
+                self.refuse(place, f"{shown(extent)} is not an extent; a whole number, 0 or more")
             entries *= extent
             if entries > MOST_ENTRIES:
                 self.refuse(place, f"a tensor has at most {MOST_ENTRIES} entries")

@@ -88,7 +88,7 @@ def refuse_foreign(file, option, is_kind, trace, force):
     if stat.S_ISLNK(there.st_mode):
         raise Fault(f"{file}: is a symbolic link; name a file itself by {option}")
     if not stat.S_ISREG(there.st_mode):
-        raise Fault(f"{file}: is no regular file; name one by {option}")
+        raise Fault(f"{file}: is not a regular file; name one by {option}")
     if not force and not is_own(file, is_kind):
         raise Fault(f"{file}: was not written by import_trace, or was changed since; name another file by {option}, or replace "
                     "it by --force")

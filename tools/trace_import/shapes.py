@@ -45,7 +45,7 @@ def parameters(name, shapes):
 
 
 def batch(name, shapes):
-    """Returns the first extent of the operator's input; None if that is no layer with parameters, or not recorded."""
+    """Returns the first extent of the operator's input; None if that is not a layer with parameters, or not recorded."""
     positions = PARAMETERS.get(name)
     shape = plain(shapes, positions[0]) if positions else None
     return shape[0] if shape else None

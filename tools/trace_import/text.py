@@ -1,8 +1,8 @@
-r"""Bytes to text to JSON: encodings, and what PyTorch writes that is no JSON.
+r"""Bytes to text to JSON: encodings, and what PyTorch writes that is not JSON.
 
     torch\cuda\__init__.py   paths of Windows in names, without escapes (pytorch/pytorch#98432, pytorch/kineto#617)
     "config.py(0): \x01"     control characters in names (pytorch/pytorch#136180)
-    bytes that are no UTF-8  in names of kernels (pytorch/kineto#80, pytorch/kineto#988)
+    bytes that are not UTF-8 in names of kernels (pytorch/kineto#80, pytorch/kineto#988)
     nan, inf, N/A            values that JSON cannot spell (pytorch/kineto#750)
     "blocks per SM": 0,015   numbers under a locale whose decimal point is a comma (pytorch/pytorch#191032)
 
@@ -56,7 +56,7 @@ def read_bytes(file):
                 source.seek(0)
             return b"".join(pieces_of(source, file))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise Fault(f"{file}: is no whole gzip file ({error}); copy it again, or unpack it") from None
+        raise Fault(f"{file}: is not a whole gzip file ({error}); copy it again, or unpack it") from None
     except OSError as error:
         raise Fault(f"{file}: cannot be read: {error.strerror or error}") from None
 
@@ -70,7 +70,7 @@ def decode(content, file, warn):
         text = content.decode(encoding, errors="replace")
         if text.lstrip()[:1] in ("{", "["):
             places = text.count("\ufffd")
-            warn(f"byte {error.start} is no {encoding.upper()}, as {places} places of the file; each is read as one "
+            warn(f"byte {error.start} is not {encoding.upper()}, as {places} places of the file; each is read as one "
                  "unknown character of a name")
         return text
 
@@ -84,7 +84,7 @@ def read_text(file, warn):
         raise Fault(f"{file}: is empty; {EXPECTED}")
     if start not in "{[":
         kind = next((kind for magic, kind in OTHER_FILES.items() if content.startswith(magic)), None)
-        found = f"byte 0: is no JSON, which begins with {{ or [, but {shown(content[:8])}: "
+        found = f"byte 0: is not JSON, which begins with {{ or [, but {shown(content[:8])}: "
         raise Fault(f"{file}: {found}{kind}" if kind else
                     f"{file}: {found}if it is a Chakra trace in protobuf (.et), convert it: chakra_jsonizer "
                     f"--input_filename {file} --output_filename {file}.json")
@@ -134,7 +134,7 @@ def no_json(error, text, file):
     cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
     found = ("the file ends within it, so it is cut off; record or copy it again" if cut_off else
              f"the file has {shown(text[error.pos:error.pos + 24])}; record it again, or copy it in binary mode")
-    return Fault(f"{file}: line {error.lineno}, column {error.colno}: is no JSON: {error.msg}; {found}")
+    return Fault(f"{file}: line {error.lineno}, column {error.colno}: is not JSON: {error.msg}; {found}")
 
 
 def documents_of(text, file, warn):
@@ -151,7 +151,7 @@ def documents_of(text, file, warn):
             except json.JSONDecodeError as left:
                 raise no_json(left, better, file) from None
             found = ", ".join(f"{number} {what}" for what, number in counts.items())
-            warn(f"line {error.lineno}, column {error.colno} is no JSON ({error.msg}): the file has {found}, as some "
+            warn(f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}): the file has {found}, as some "
                  "versions of PyTorch write them; they are read as what they stand for")
             return values
     except RecursionError:

@@ -53,7 +53,7 @@ double rounded_at(const VariedQuantity& range, double t) {
 std::vector<VariedQuantity> read_ranges(const CalibrationQuestion& question) {
     if (question.free.empty())
         refuse("--free",
-               "names no constant; give a path and its range, such as "
+               "does not name a constant; give a path and its range, such as "
                "cluster.fabric.link.bandwidth=1Gbps..40Gbps");
     if (question.free.size() > most_free_constants)
         refuse("--free", fmt::format("names {} constants; at most {}", question.free.size(),
@@ -65,16 +65,14 @@ std::vector<VariedQuantity> read_ranges(const CalibrationQuestion& question) {
         if (const Fault fault = path_fault(range.path); !fault.problem.empty())
             throw ConfigError("command line", where, fault);
         if (!leads_to("cluster", range.path) && !leads_to("workload", range.path))
-            refuse(where,
-                   "is neither of the cluster nor of the workload, which are what a testbed "
-                   "holds");
+            refuse(where, "is not in the cluster or the workload, which are what a testbed holds");
         for (const VariedQuantity& other : ranges)
             if (leads_to(other.path, range.path) || leads_to(range.path, other.path))
-                refuse(where, fmt::format("is free with {} already", other.path));
+                refuse(where, fmt::format("is already free with {}", other.path));
         for (const std::string& setting : question.settings)
             if (const std::string path = setting.substr(0, setting.find('='));
                 leads_to(range.path, path))
-                refuse("--set " + path, "is also what --free moves; remove one of the two");
+                refuse("--set " + path, "is also varied by --free; remove one of the two");
         ranges.push_back(range);
     }
     return ranges;
@@ -209,7 +207,7 @@ class Predictions {
             const bool of_a_setting = error.path().starts_with(set);
             throw ConfigError(
                 row.name, of_a_setting ? error.path().substr(set.size()) : error.path(),
-                fmt::format("is refused with {}: {}", named(constants), error.problem()));
+                fmt::format("is invalid with {}: {}", named(constants), error.problem()));
         }
     }
 
@@ -245,7 +243,7 @@ void check_rows(const std::vector<MeasuredRow>& rows, const std::vector<VariedQu
                     leads_to(range.path, path))
                     throw ConfigError(
                         row.name, path,
-                        fmt::format("sets what --free {} moves; remove one of the two",
+                        fmt::format("sets what --free {} varies; remove one of the two",
                                     range.path));
 }
 
@@ -292,7 +290,7 @@ std::vector<OpenCombination> open_combinations(const CalibrationQuestion& questi
     std::vector<OpenCombination> open;
     const std::vector<WeakDirection> weak = weak_directions(fit, rise);
     if (weak.empty()) return open;
-    if (question.tell) question.tell("looking for a measurement that would tell");
+    if (question.tell) question.tell("looking for a measurement that would settle it");
     const std::vector<PossibleMeasurement> possible = possible_measurements(
         question, Json::parse(calibration.base), fit,
         [&](Json& scenario, const VectorXd& place, bool collective) {

@@ -69,10 +69,9 @@ std::string noise_text(const Calibration& calibration) {
     if (calibration.noise_is_default)
         return fmt::format(
             "noise of a row: {:.3g} %, assumed (--noise): {} measured values and {} free constants "
-            "cannot tell\n",
+            "do not determine it\n",
             100 * calibration.noise, calibration.rows.size(), calibration.constants.size());
-    return fmt::format("noise of a row: {:.3g} %, as its residuals show\n",
-                       100 * calibration.noise);
+    return fmt::format("noise of a row: {:.3g} %, from the residuals\n", 100 * calibration.noise);
 }
 
 std::string seconds_text(double seconds) {
@@ -92,12 +91,13 @@ std::string open_text(const OpenCombination& open) {
             : fmt::format("no row by more than {:.2g} %", 100 * open.most_change));
     if (open.next)
         text += fmt::format(
-            "  {} would tell (it takes {}; the cheapest of {} measurements that were tried)\n",
+            "  {} would settle it (it takes {}; the cheapest of {} measurements considered)\n",
             open.next->what, seconds_text(open.next->seconds), open.tried);
     else
-        text += fmt::format("  none of the {} measurements that were tried would tell; fix {}\n",
-                            open.tried,
-                            open.shares.size() > 1 ? "all but one of these constants" : "it");
+        text += fmt::format(
+            "  none of the {} measurements considered would settle it; set {}\n", open.tried,
+            open.shares.size() > 1 ? "all but one of these constants to known values"
+                                   : "it to a known value");
     return text;
 }
 
@@ -106,7 +106,7 @@ std::string misfits_text(const Calibration& calibration) {
     for (const FittedRow& row : calibration.rows)
         if (row.is_misfit)
             text += fmt::format(
-                "nothing explains {}, {}: it is off by {}, too far for what the others show\n",
+                "nothing explains {}, {}: it is off by {}, too far given the other rows\n",
                 row.name, row.column, error_text(row.fitted, row.measured));
     return text;
 }

@@ -36,18 +36,17 @@ void refuse_other_tests(const std::string& file, const Json& test) {
     };
     const Json* protocol = value_at(test, "protocol");
     if (protocol == nullptr || !protocol->is_string())
-        refuse("protocol", "is missing or no text, so this may not be TCP");
+        refuse("protocol", "is missing or not a string, so this may not be TCP");
     if (protocol->get<std::string>() != "TCP")
         refuse("protocol", fmt::format("is \"{}\"; a send is simulated as one flow of TCP",
                                        one_line(protocol->get<std::string>(), 20)));
     if (const double streams = number_or_zero(test, "num_streams"); streams != 1)
-        refuse(
-            "num_streams",
-            fmt::format("is {}; a send is one flow. Several connections at once are measured by a "
-                        "collective that uses them (nccl-tests)",
-                        streams));
+        refuse("num_streams",
+               fmt::format("is {}; a send is one flow. To measure several connections at once, use "
+                           "a collective that uses them (nccl-tests)",
+                           streams));
     if (number_or_zero(test, "bidir") != 0)
-        refuse("bidir", "is set: both directions were measured at once");
+        refuse("bidir", "is set, so both directions were measured at the same time");
     for (const std::string_view key : {"target_bitrate", "fqrate"})
         if (number_or_zero(test, std::string(key)) > 0)
             refuse(key, "limits the rate, so the network was not measured");
@@ -96,18 +95,17 @@ MeasuredCollectives read_iperf3(const std::string& file, std::string_view text) 
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (text[first] != '{')
         throw ConfigError(file, "",
-                          fmt::format("is what iperf3 prints for people, with rounded "
-                                      "numbers; {}",
+                          fmt::format("is iperf3's human-readable output, with rounded numbers; {}",
                                       how_to_measure));
     if (text.substr(first, 64).find("\"event\"") != std::string_view::npos)
-        throw ConfigError(
-            file, "",
-            fmt::format("is of iperf3 --json-stream, an object a line; {}", how_to_measure));
+        throw ConfigError(file, "",
+                          fmt::format("is output of iperf3 --json-stream, one object per line; {}",
+                                      how_to_measure));
     const Json json = without_error(file, text);
     const Json* test = value_at(json, "start.test_start");
     if (test == nullptr || !test->is_object())
         throw ConfigError(file, "start.test_start",
-                          fmt::format("is missing: the test did not begin; {}", how_to_measure));
+                          fmt::format("is missing: the test did not start; {}", how_to_measure));
     refuse_other_tests(file, *test);
     refuse_loopback(file, json["start"]);
     const Json* sum = value_at(json, "end.sum_received");

@@ -82,10 +82,9 @@ double measured_value(const MeasuredFile& file, std::size_t line, const std::str
     if (column.ends_with("_s"))
         if (const double seconds = seconds_in(text); seconds > 0) return seconds;
     refuse(file, line, column,
-           Fault{fmt::format("\"{}\" is no number above 0{}; leave it empty where nothing was "
-                             "measured",
-                             one_line(text, 60),
-                             column.ends_with("_s") ? " and no duration, such as 4s" : "")});
+           Fault{fmt::format(
+               "\"{}\" is not a number above 0{}; leave it empty where nothing was measured",
+               one_line(text, 60), column.ends_with("_s") ? " or a duration, such as 4s" : "")});
 }
 
 bool is_blank(const std::vector<std::string>& row) {

@@ -149,7 +149,7 @@ NcclOperation inferred_operation(const std::string& file, const NcclRun& run) {
     throw ConfigError(
         file, line_of(run.header_line),
         may_be.empty()
-            ? fmt::format("no program of nccl-tests that paceline knows prints these columns with "
+            ? fmt::format("paceline knows no program of nccl-tests that prints these columns with "
                           "busbw / algbw from {:.3g} to {:.3g} of {} ranks; {}",
                           quotient.least, quotient.most, *ranks, fix)
             : fmt::format("by its columns this may be {}; {}", fmt::join(may_be, " or "), fix));

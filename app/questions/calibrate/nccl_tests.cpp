@@ -89,10 +89,9 @@ class NcclLog {
         } else if (words.front() == "size") {
             read_header(line, words);
         } else if (words.front() == "bytes" && words.size() > 1 && words[1] == "N") {
-            throw ConfigError(
-                file_, fmt::format("line {}", line.number),
-                "is of nccl-tests before 2019, whose columns are others; measure with "
-                "a version of today");
+            throw ConfigError(file_, fmt::format("line {}", line.number),
+                              "is output of nccl-tests from before 2019, which has other columns; "
+                              "measure with a current version");
         } else if (words.front() == "Out" || words.front() == "Avg") {
             in_table_ = false;
         }
@@ -170,9 +169,9 @@ class NcclLog {
         if (!size || !is_number(row.time) || !is_number(row.algbw) || !is_number(row.busbw))
             left_out_.add("the row is cut or mixed with another line", place);
         else if (row.size == 0)
-            left_out_.add("size is 0, so nothing travels", place);
+            left_out_.add("size is 0, so nothing is sent", place);
         else if (!positive_in(row.time))
-            left_out_.add("the time out of place is no number greater than 0", place);
+            left_out_.add("the out-of-place time is not a number greater than 0", place);
         else if (run.has_column("#wrong") && positive_in(row.wrong))
             left_out_.add("#wrong is not 0: the operation gave wrong values", place);
         else
@@ -193,13 +192,13 @@ void refuse_unusable_run(const std::string& file, const NcclRun& run) {
     };
     if (run.groups.size() > 1)
         refuse(
-            fmt::format("{} groups measured at once, which share the network; measure without "
-                        "NCCL_TESTS_SPLIT",
+            fmt::format("{} groups measured at the same time and shared the network; measure "
+                        "without NCCL_TESTS_SPLIT",
                         run.groups.size()));
     if (run.repeats_ranks)
         refuse(
-            "ranks are listed twice, so several tests ran at once; build nccl-tests with MPI=1, so "
-            "that they form one");
+            "ranks are listed twice, so several tests ran at the same time; build nccl-tests with "
+            "MPI=1, so that they form one");
     if (run.rank_count() == 1)
         refuse(
             "one rank alone measures no network; several processes are one test if nccl-tests are "
@@ -232,7 +231,7 @@ void add_nccl_rows(const std::string& file, const NcclRun& run, MeasuredCollecti
             "two or more");
     if (operation.name == "send")
         left_out.add(
-            "each rank sends to the next and receives at once; taken as one message one way",
+            "each rank sends to the next one while it receives; taken as one message one way",
             place);
     for (const NcclRow& row : run.rows)
         measured.rows.push_back({.where = fmt::format("{}, line {}", file, row.line),

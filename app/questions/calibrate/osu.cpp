@@ -129,7 +129,7 @@ class OsuLog {
         test_ = found == osu_tests.end() ? nullptr : &*found;
         if (title == "Bi-Directional Bandwidth Test")
             left_out_.add(
-                "osu_bibw is left out, as it adds up both directions; measure one by osu_bw",
+                "osu_bibw is left out, because it adds up both directions; measure one with osu_bw",
                 place(line.number));
         else if (test_ == nullptr)
             left_out_.add(fmt::format("\"{}\" is left out; {}", one_line(title, 60), osu_taken),
@@ -143,7 +143,7 @@ class OsuLog {
         const bool is_rate = test_->kind == OsuKind::bandwidth;
         if (is_rate ? !has("MB/s") : !has("(us)"))
             throw ConfigError(file_, place(line.number),
-                              fmt::format("the column behind Size is not {}",
+                              fmt::format("the column after Size is not {}",
                                           is_rate ? "Bandwidth (MB/s)" : "Latency(us)"));
         const std::vector<std::string_view> columns = osu_columns(text);
         const auto last = std::ranges::find_if(
@@ -174,7 +174,7 @@ class OsuLog {
         else if (words.back() == "Fail")
             left_out_.add("the values were not those expected (Fail)", place(line.number));
         else if (*size == 0)
-            left_out_.add("size is 0, so nothing travels", place(line.number));
+            left_out_.add("size is 0, so nothing is sent", place(line.number));
         else if (test_->operation == "send" && machines_ == 1)
             left_out_.add("both processes were on one machine, so no network was measured",
                           place(line.number));
@@ -212,9 +212,8 @@ class OsuLog {
 
     void keep_larger(const LogLine& line, MeasuredCollective row) {
         constexpr std::string_view why =
-            "of osu_bw the largest size is taken; the rates of smaller messages are of messages, "
-            "not "
-            "of the network";
+            "of osu_bw only the largest size is used; rates of smaller messages measure the "
+            "messages, not the network";
         if (largest_ && largest_->first.bytes >= row.bytes)
             return left_out_.add(why, place(line.number));
         if (largest_) left_out_.add(why, place(largest_->second));

@@ -234,25 +234,25 @@ std::string sample_of(const TorchKernel& kernel, const TorchMessage& message, To
     const auto* const operation = std::ranges::find(
         torch_operations, message.name, &std::pair<std::string_view, std::string_view>::first);
     if (operation == torch_operations.end())
-        return fmt::format(
-            "\"{}\" is left out: {}", one_line(message.name, 40),
-            message.name == "send" || message.name == "recv"
-                ? "a trace does not say which machines it joins"
-                : "it is no all-reduce, all-gather, reduce-scatter, broadcast, reduce or "
-                  "all-to-all of one vector");
+        return fmt::format("\"{}\" is left out: {}", one_line(message.name, 40),
+                           message.name == "send" || message.name == "recv"
+                               ? "a trace does not say which machines it joins"
+                               : "it is not an all-reduce, all-gather, reduce-scatter, broadcast, "
+                                 "reduce or all-to-all of one vector");
     const auto* const dtype = std::ranges::find(torch_dtypes, message.dtype,
                                                 &std::pair<std::string_view, std::int64_t>::first);
     if (dtype == torch_dtypes.end())
-        return fmt::format("the dtype \"{}\" is not known, and so the bytes are not",
-                           one_line(message.dtype, 40));
+        return fmt::format(
+            "the dtype \"{}\" is not known, so the number of bytes is not known either",
+            one_line(message.dtype, 40));
     const std::int64_t elements = std::max(message.in, message.out);
     if (elements <= 0 || elements > most_bytes / dtype->second)
         return "\"In msg nelems\" and \"Out msg nelems\" give no size";
     if (message.group < 1 || message.group > most_ranks)
-        return "\"Group size\" is missing or no size";
+        return "\"Group size\" is missing or not a size";
     if (message.group == 1) return "a group of one rank sends nothing";
     if (!(kernel.duration > 0) || !std::isfinite(kernel.duration))
-        return "\"dur\" is no number greater than 0";
+        return "\"dur\" is not a number greater than 0";
     sample = {operation->second, elements * dtype->second, static_cast<int>(message.group),
               kernel.duration, kernel.index};
     return {};
@@ -272,13 +272,13 @@ std::vector<TorchSample> samples_of(const TorchEvents& events, LeftOut& left_out
                 message = &found->second;
         if (message->name.empty()) {
             left_out.add(
-                "neither the kernel of NCCL nor what launched it says what was "
-                "sent, as in traces of older versions of PyTorch",
+                "neither the NCCL kernel nor its launch records what was sent, as in traces of "
+                "older versions of PyTorch",
                 place_of(kernel));
             continue;
         }
         if (launcher && kernels_of[*launcher] > 1) {
-            left_out.add("one call launched several kernels of NCCL, whose shares are not known",
+            left_out.add("one call launched several NCCL kernels, whose shares are not known",
                          place_of(kernel));
             continue;
         }
@@ -337,15 +337,15 @@ MeasuredCollectives read_torch_trace(const std::string& file, std::string_view t
     nlohmann::json::sax_parse(text.begin(), text.end(), &parser);
     if (events.kernels.empty())
         throw ConfigError(file, "traceEvents",
-                          fmt::format("has no kernel of NCCL; {}", how_to_record));
+                          fmt::format("has no NCCL kernel; {}", how_to_record));
     LeftOut left_out;
     const std::vector<TorchSample> samples = samples_of(events, left_out);
     MeasuredCollectives measured{.tool = "torch.profiler"};
     add_shortest(file, samples, measured);
     for (std::string& line : left_out.texts()) measured.left_out.push_back(std::move(line));
     if (measured.rows.empty())
-        throw ConfigError(
-            file, "", fmt::format("no kernel of NCCL can be used; {}", measured.left_out.front()));
+        throw ConfigError(file, "",
+                          fmt::format("no NCCL kernel can be used; {}", measured.left_out.front()));
     return measured;
 }
 

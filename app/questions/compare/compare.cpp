@@ -38,7 +38,7 @@ bool is_in(const Names& names, const std::string& name) {
 ResultTable result_table(const Result& result) {
     const auto refuse = [&](std::string_view why) {
         throw ConfigError(result.name, "",
-                          fmt::format("is no results.csv of paceline run: {}", why));
+                          fmt::format("is not a results.csv of paceline run: {}", why));
     };
     std::vector<Names> rows = csv_rows(result.results);
     if (rows.empty() || rows.front().front() != "point")
@@ -56,7 +56,7 @@ ResultTable result_table(const Result& result) {
         const char* const end = number.data() + number.size();
         if (const auto read = std::from_chars(number.data(), end, point);
             read.ec != std::errc() || read.ptr != end || rows[i].size() != table.header.size())
-            refuse(fmt::format("row {} has not a point and a field for each column", i));
+            refuse(fmt::format("row {} does not have a point and a field for each column", i));
         table.rows.push_back(std::move(rows[i]));
     }
     return table;
@@ -147,12 +147,11 @@ void check_told_apart(const ComparedTable& table, const Result& result, const Re
     if (table.left_out().empty()) return;
     for (const auto& [name, same] : table.rows())
         if (same.size() > 1)
-            throw ConfigError(
-                result.name, "",
-                fmt::format("has {} rows for each of {}, which differ in {}, and {} has no such "
-                            "column; compare results of the same axes",
-                            same.size(), other.name, fmt::join(table.left_out(), ", "),
-                            other.name));
+            throw ConfigError(result.name, "",
+                              fmt::format("has {} rows for each of {}, which differ in {}, and {} "
+                                          "has no such column; compare results with the same axes",
+                                          same.size(), other.name,
+                                          fmt::join(table.left_out(), ", "), other.name));
 }
 
 // Says what distinguishes a row from the others of both tables.
@@ -247,7 +246,7 @@ ResultManifest result_manifest(const Result& result) {
     if (!result.manifest) return manifest;
     const Json json = Json::parse(*result.manifest, nullptr, false);
     if (!json.is_object() || json.value("program", Json()) != "paceline")
-        throw ConfigError(result.name, "", "its manifest.json is not of paceline run");
+        throw ConfigError(result.name, "", "its manifest.json was not written by paceline run");
     const auto text = [&](const char* key) {
         const Json value = json.value(key, Json());
         return value.is_string() ? value.get<std::string>() : std::string();

@@ -41,7 +41,7 @@ std::string relative_of(const Move& move) {
 
 std::string origin_text(std::string_view title, const Origin& origin) {
     std::string text = fmt::format("{}  {}", title, origin.name);
-    if (origin.version.empty()) return text + "  (no manifest.json: its version is not known)\n";
+    if (origin.version.empty()) return text + "  (no manifest.json: version not known)\n";
     text += fmt::format("  (paceline {}, {}", origin.version, origin.scenario);
     return text + (origin.complete ? ")\n" : ", not complete)\n");
 }
@@ -144,8 +144,8 @@ std::vector<ResultsOfVersion> sections(const ResultComparison& found,
 
 std::string versions_text(const ResultComparison& found, const ProgramHistory& history) {
     const auto [older, newer] = in_order(found);
-    std::string text =
-        fmt::format("\nWhat the changelog says under \"Results\", after {} up to {}", older, newer);
+    std::string text = fmt::format(
+        "\nEntries of the changelog under \"Results\", after {} up to {}", older, newer);
     if (is_before(found.after.version, found.before.version)) text += " (OLD is the newer one)";
     text += ":\n";
     for (const ResultsOfVersion& section : sections(found, history))
@@ -153,8 +153,7 @@ std::string versions_text(const ResultComparison& found, const ProgramHistory& h
                             section.text.empty() ? "(nothing)" : section.text);
     if (is_before(history.version, newer))
         text += fmt::format(
-            "\nThis program is paceline {}, so it does not know what came later; see CHANGELOG.md "
-            "of "
+            "\nThis program is paceline {}, so it does not know later changes; see CHANGELOG.md of "
             "{}, or compare with that version.\n",
             history.version, newer);
     return text;
@@ -176,7 +175,7 @@ std::string why_text(const ResultComparison& found, const ProgramHistory& histor
     if (found.same()) return "";
     if (versions_differ(found)) return versions_text(found, history);
     if (found.before.version.empty() || found.after.version.empty())
-        return "\nWithout both manifests it is not known whether scenarios and versions differ.\n";
+        return "\nWithout both manifests, it is not known whether scenarios and versions differ.\n";
     return builds_differ(found) ? builds_text(found, history) : "";
 }
 
@@ -213,7 +212,7 @@ std::string comparison_text(const ResultComparison& found, const ProgramHistory&
     }
     std::set<std::string> moved;
     for (const Move& move : found.moves) moved.insert(move.column);
-    text += fmt::format("{} of {} values moved, in {} of {} columns.\n", found.moves.size(),
+    text += fmt::format("{} of {} values changed, in {} of {} columns.\n", found.moves.size(),
                         found.rows * found.columns, moved.size(), found.columns);
     if (!found.moves.empty()) text += "\n" + columns_text(found) + "\n" + moves_text(found);
     text += list_text("Rows only in OLD", found.rows_only_before);
@@ -221,7 +220,7 @@ std::string comparison_text(const ResultComparison& found, const ProgramHistory&
     text += list_text("Columns only in OLD", found.columns_only_before);
     text += list_text("Columns only in NEW", found.columns_only_after);
     for (const TableChange& table : found.tables)
-        text += fmt::format("\n{} differs from line {} on.\n", table.file, table.line);
+        text += fmt::format("\n{} differs, starting at line {}.\n", table.file, table.line);
     return text + keys_text(found) + why_text(found, history);
 }
 

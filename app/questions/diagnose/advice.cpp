@@ -63,15 +63,15 @@ void put_nodes(Json& scenario, int nodes) {
 
 using In = const DiagnosedPoint&;
 constexpr auto helpful_changes = std::to_array<HelpfulChange>({
-    {"overlap", "buckets of 25 MiB beside backward", "nothing: it is what DDP does", false,
+    {"overlap", "buckets of 25 MiB during backward", "nothing: it is what DDP does", false,
      [](Json& s, In) { put_buckets(s, "25MiB"); }},
-    {"larger-buckets", "buckets of 100 MiB beside backward", "less overlap at the end of a step",
+    {"larger-buckets", "buckets of 100 MiB during backward", "less overlap at the end of a step",
      false, [](Json& s, In) { put_buckets(s, "100MiB"); }},
-    {"16-bits", "16 bits on the wire", "gradients are rounded on their way", false,
+    {"16-bits", "16 bits on the wire", "gradients are rounded when sent", false,
      [](Json& s, In) { s["algorithm"]["wire"] = "fp16"; }},
-    {"leaders", "one all-reduce of machines, by a leader of each", "nothing but the setting", false,
-     [](Json& s, In) { put_machines(s, "leaders"); }},
-    {"shards", "an all-reduce of machines for each device's share", "nothing but the setting",
+    {"leaders", "one all-reduce between machines, by a leader of each", "nothing but the setting",
+     false, [](Json& s, In) { put_machines(s, "leaders"); }},
+    {"shards", "an all-reduce between machines for each device's share", "nothing but the setting",
      false, [](Json& s, In) { put_machines(s, "shards"); }},
     {"ring-per-card", "a ring for each network card", "nothing but the setting", false,
      [](Json& s, In) {
@@ -79,11 +79,11 @@ constexpr auto helpful_changes = std::to_array<HelpfulChange>({
          if (!aggregation.contains("kind")) aggregation["kind"] = "all-reduce";
          aggregation["plan"] = {{"kind", "ring"}, {"rings", "per-card"}};
      }},
-    {"streams", "four pieces on their way at a time, on connections of their own",
-     "processors and memory of buffers", false,
+    {"streams", "four pieces in flight at a time, each on its own connection",
+     "CPU time and memory for buffers", false,
      [](Json& s, In) { section_of(s, "schedule", "pieces")["streams"] = 4; }},
     {"accumulation", "four times as many gradients added up before an exchange",
-     "a batch four times as large: the learning rate has to be found again", false,
+     "a batch four times as large: the learning rate must be tuned again", false,
      [](Json& s, In) {
          Json& workload = s["workload"];
          workload["accumulation"] = 4 * workload.value("accumulation", 1);
@@ -91,14 +91,14 @@ constexpr auto helpful_changes = std::to_array<HelpfulChange>({
     {"power-sgd", "PowerSGD of rank 4", "gradients are approximated, with error feedback", false,
      [](Json& s, In) { s["algorithm"]["codec"] = {{"kind", "power-sgd"}, {"rank", 4}}; }},
     {"local-steps", "eight local steps between averages (local SGD)",
-     "another optimizer: models differ between averages", false,
+     "a different optimizer: models differ between averages", false,
      [](Json& s, In) {
          Json local{{"kind", "local-sgd"}, {"period", 8}};
          for (const char* key : {"schedule", "wire", "aggregation"})
              if (s["algorithm"].contains(key)) local[key] = s["algorithm"][key];
          s["algorithm"] = std::move(local);
      }},
-    {"faster-links", "links four times as fast as they turn out to be", "hardware", true,
+    {"faster-links", "links four times as fast as they actually are", "hardware", true,
      [](Json& s, In) { put_faster_links(s); }},
     {"half-the-nodes", "half as many nodes", "nothing: the others are free", false,
      [](Json& s, In point) { put_nodes(s, std::max(1, point.machines / 2)); }},

@@ -99,8 +99,8 @@ double rate_of(const Link& link) {
 
 void add_bandwidth(const Seen& seen) {
     Cause cause{"bandwidth", "bandwidth of the links",
-                "the links carry less than the scenario says: another card, a lower efficiency, "
-                "or processors that do not keep up",
+                "the links carry less than the scenario has: another card, a lower efficiency, or "
+                "CPUs that do not keep up",
                 std::nullopt};
     const auto cable = cable_in(seen.json);
     if (seen.one_machine()) return seen.cannot(cause, "the scenario has one machine");
@@ -130,7 +130,7 @@ void add_bandwidth(const Seen& seen) {
 
 void add_latency(const Seen& seen) {
     Cause cause{"latency", "latency of the links",
-                "messages are under way for longer than the scenario says", std::nullopt};
+                "messages take longer to arrive than in the scenario", std::nullopt};
     const auto cable = cable_in(seen.json);
     if (seen.one_machine()) return seen.cannot(cause, "the scenario has one machine");
     if (!cable) return seen.cannot(cause, "the fabric has no \"link\"");
@@ -153,8 +153,8 @@ void add_latency(const Seen& seen) {
 
 void add_flow_rate(const Seen& seen) {
     Cause cause{"connection", "rate of one connection",
-                "one connection does not fill the link: a limit of the provider, or one thread "
-                "that sends",
+                "one connection does not fill the link: a limit of the provider, or a single "
+                "sending thread",
                 std::nullopt};
     const auto cable = cable_in(seen.json);
     if (seen.one_machine()) return seen.cannot(cause, "the scenario has one machine");
@@ -215,10 +215,10 @@ bool make_a_step(Json& algorithm) {
 }
 
 void add_staging(const Seen& seen) {
-    Cause cause{"staging", "staging through the host",
-                "vectors are copied through the host's memory, because the library does not reach "
-                "that of the devices",
-                std::nullopt};
+    Cause cause{
+        "staging", "staging through the host",
+        "vectors are copied through host memory, because the library does not reach device memory",
+        std::nullopt};
     if (seen.point.workers < 2) return seen.cannot(cause, "the scenario has one device");
     double most = 500 * giga;
     if (const auto& stated = seen.scenario.cluster.library.staging)
@@ -241,7 +241,7 @@ void add_staging(const Seen& seen) {
 
 void add_overlap(const Seen& seen) {
     Cause cause{"no-overlap", "no overlap with backward",
-                "gradients travel only when backward has ended", std::nullopt};
+                "gradients are sent only after the backward pass", std::nullopt};
     const std::string begin = begin_in(seen.json);
     if (seen.point.workers < 2) return seen.cannot(cause, "the scenario has one device");
     if (begin != "beside-backward" && begin != "into-forward")
@@ -254,7 +254,7 @@ void add_overlap(const Seen& seen) {
 
 void add_tensors(const Seen& seen) {
     Cause cause{"tensor-by-tensor", "tensor by tensor",
-                "each tensor is exchanged by itself, without buckets", std::nullopt};
+                "each tensor is exchanged separately, without buckets", std::nullopt};
     if (seen.point.workers < 2) return seen.cannot(cause, "the scenario has one device");
     if (pieces_in(seen.json) == "tensors")
         return seen.cannot(cause, "the scenario exchanges tensor by tensor");
@@ -269,13 +269,13 @@ void add_tensors(const Seen& seen) {
 }
 
 void add_fp32(const Seen& seen) {
-    Cause cause{"fp32", "fp32 on the wire", "numbers travel in 32 bits, not in 16", std::nullopt};
+    Cause cause{"fp32", "fp32 on the wire", "numbers are sent in 32 bits, not in 16", std::nullopt};
     const Json* const wire = value_at(seen.json, "algorithm.wire");
     const Json* codec = value_at(seen.json, "algorithm.codec");
     if (codec != nullptr && codec->is_object()) codec = value_at(*codec, "kind");
     const bool by_wire = wire != nullptr && *wire != "fp32";
     const bool by_codec = codec != nullptr && *codec == "fp16";
-    if (!by_wire && !by_codec) return seen.cannot(cause, "the scenario has no 16 bits on the wire");
+    if (!by_wire && !by_codec) return seen.cannot(cause, "the scenario does not send 16 bits");
     cause.put = [by_wire, by_codec](Json& scenario, double, const DiagnosedPoint& point) {
         if (point.is_a_collective) return;
         if (by_codec) scenario["algorithm"].erase("codec");
@@ -297,15 +297,14 @@ void add_one_card(const Seen& seen) {
 
 void add_bus(const Seen& seen) {
     Cause cause{"no-peer-to-peer", "a bus without peer-to-peer",
-                "devices of a machine reach each other through the host's memory, one pair at a "
-                "time",
+                "devices of a machine reach each other through host memory, one pair at a time",
                 std::nullopt};
     const Json* const bus = value_at(seen.json, "cluster.bus.link");
     if (bus == nullptr) return seen.cannot(cause, "machines have one device");
     const std::string nowhere;
     const Link link = read_link({bus, &nowhere, "cluster.bus.link"});
     if (link.bandwidth == unlimited)
-        return seen.cannot(cause, "the bus has no bound on its bandwidth");
+        return seen.cannot(cause, "the bus has no limit on its bandwidth");
     const double most = rate_of(link);
     cause.quantity = bandwidths("cluster.bus.link.bandwidth", most / 1000, most);
     cause.usual = usually(std::min(50 * giga, most / 2), 0.6, *cause.quantity);
@@ -346,8 +345,8 @@ void add_slow_node(const Seen& seen) {
 
 void add_smaller_batch(const Seen& seen) {
     Cause cause{"smaller-batch", "gradients of a smaller batch",
-                "several machines share the batch that one machine had, so messages weigh more "
-                "beside each sample",
+                "several machines share the batch that one machine had, so each sample pays for "
+                "more messages",
                 std::nullopt};
     if (seen.one_machine()) return seen.cannot(cause, "the scenario has one machine");
     if (!seen.point.has_gradients()) return seen.cannot(cause, "nothing is computed");
@@ -356,7 +355,7 @@ void add_smaller_batch(const Seen& seen) {
     cause.quantity = numbers("workload.batch", 1.0 / 64, 0.95);
     cause.usual = usually(0.4, 0.7, *cause.quantity);
     cause.usual_source = "0.4 of the batch, between 0.2 and 0.8 in two thirds (assumed)";
-    cause.limit = "that is a larger batch";
+    cause.limit = "that would be a larger batch";
     cause.beyond = 30;
     cause.put = [batch](Json& scenario, double value, const DiagnosedPoint& point) {
         if (point.is_a_collective || !crosses(point)) return;
@@ -381,10 +380,10 @@ void add_smaller_batch(const Seen& seen) {
 
 void add_slow_compute(const Seen& seen, bool compute_is_measured) {
     Cause cause{"computing", "slower devices",
-                "gradients take longer than the scenario says, on all nodes alike", std::nullopt};
+                "gradients take longer than in the scenario, on all nodes", std::nullopt};
     if (!seen.point.has_gradients()) return seen.cannot(cause, "nothing is computed");
     if (compute_is_measured)
-        return seen.cannot(cause, "a step on one machine was measured, and sets it");
+        return seen.cannot(cause, "the measured step on one machine determines it");
     cause.quantity = numbers(seen.point.time_path, 1.03, 30);
     cause.usual = usually(1.3, 0.35, *cause.quantity);
     cause.usual_source = "1.3 times as long, between 0.9 and 1.8 times in two thirds (assumed)";

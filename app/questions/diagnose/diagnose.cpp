@@ -154,7 +154,7 @@ class Diagnosing {
             if (!before[i])
                 throw ConfigError(
                     "command line", "--measured " + numbers_[i].text,
-                    fmt::format("{} has no value there in the scenario", numbers_[i].column));
+                    fmt::format("{} has no value in the scenario", numbers_[i].column));
             found_.numbers.push_back({numbers_[i].text, numbers_[i].column, numbers_[i].value,
                                       elementary::exp(*before[i])});
         }
@@ -177,7 +177,8 @@ class Diagnosing {
             if (std::ranges::none_of(judged, [&](const JudgedCause& one) {
                     return !one.assumed.causes.empty() && one.assumed.causes.front().first == cause;
                 }))
-                found_.impossible.push_back({cause->key, cause->name, "the scenario refuses it"});
+                found_.impossible.push_back(
+                    {cause->key, cause->name, "the scenario does not allow it"});
         std::vector<JudgedCause> fit;
         for (JudgedCause& one : judged) {
             if (one.farthest <= explained_within)
@@ -387,7 +388,7 @@ class Diagnosing {
     }
 
     void advise() {
-        tell("trying what helps");
+        tell("trying remedies");
         for (std::size_t i = 0; i < std::min(most_advised, found_.answers.size()); ++i) {
             DiagnosedAnswer& answer = found_.answers[i];
             if (answer.share < least_share_advised) continue;

@@ -36,7 +36,7 @@ std::string left_aligned(const std::vector<DiagnosisCells>& rows) {
 }
 
 std::string numbers_text(const Diagnosis& diagnosis) {
-    std::vector<DiagnosisCells> rows{{"measured", "the scenario says", "measured / said"}};
+    std::vector<DiagnosisCells> rows{{"measured", "the scenario has", "measured / scenario"}};
     for (const DiagnosedNumber& number : diagnosis.numbers)
         rows.push_back(
             {number.text, number.before ? in_words(*number.before, number.column) : "-",
@@ -44,7 +44,7 @@ std::string numbers_text(const Diagnosis& diagnosis) {
     std::string text = left_aligned(rows);
     if (diagnosis.gradient_s)
         text += fmt::format(
-            "the step on one machine sets the gradients of a step to {}; the scenario says {}\n",
+            "the step on one machine sets the time of gradients to {}; the scenario has {}\n",
             seconds_shown(*diagnosis.gradient_s), seconds_shown(diagnosis.stated_gradient_s));
     return text;
 }
@@ -52,7 +52,7 @@ std::string numbers_text(const Diagnosis& diagnosis) {
 std::string name_of_tried(const TriedCause& tried) {
     std::vector<std::string> names;
     for (const NeededCause& cause : tried.causes) names.push_back(cause.name);
-    return names.empty() ? "nothing: it is as the scenario says"
+    return names.empty() ? "nothing: it is as in the scenario"
                          : fmt::format("{}", fmt::join(names, " and "));
 }
 
@@ -74,7 +74,7 @@ std::string plausible_share(double share) {
 
 std::string answers_text(const Diagnosis& diagnosis) {
     if (diagnosis.answers.empty())
-        return "no cause of those below explains the numbers, alone or in a pair\n";
+        return "none of the causes below explains the numbers, alone or in a pair\n";
     std::vector<DiagnosisCells> rows{
         {diagnosis.are_pairs ? "two causes together explain them" : "explains them", "plausible",
          "needs"}};
@@ -87,7 +87,7 @@ std::string answers_text(const Diagnosis& diagnosis) {
     std::string text = left_aligned(rows);
     if (std::ranges::any_of(diagnosis.answers,
                             [](const DiagnosedAnswer& answer) { return answer.either.size() > 1; }))
-        text += "\"or\": no measurement that was tried tells it from the line above it\n";
+        text += "\"or\": no measurement considered distinguishes it from the line above\n";
     return text;
 }
 
@@ -102,7 +102,7 @@ std::string next_text(const Diagnosis& diagnosis) {
     if (diagnosis.answers.size() < 2) return "";
     if (!diagnosis.next) {
         if (diagnosis.answers.front().share > 0.9) return "";
-        return fmt::format("\nnone of the {} measurements that were tried would tell them apart\n",
+        return fmt::format("\nnone of the {} measurements considered would tell them apart\n",
                            diagnosis.measurements_tried);
     }
     const TellingMeasurement& next = *diagnosis.next;
@@ -128,7 +128,7 @@ std::string advice_text(const DiagnosedAnswer& answer) {
     for (const Advice& advice : answer.advice) {
         if (rows.size() > most_advice_shown) break;
         std::string costs = advice.costs;
-        if (advice.memory_gb) costs += fmt::format("; {:.3g} GB of a device", *advice.memory_gb);
+        if (advice.memory_gb) costs += fmt::format("; {:.3g} GB per device", *advice.memory_gb);
         rows.push_back({"  " + advice.what, fmt::format("{:.2f}", advice.gain),
                         seconds_shown(advice.step_s), costs});
     }

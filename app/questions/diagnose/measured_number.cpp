@@ -68,7 +68,7 @@ double number_of(const std::string& text, const std::string& column, const std::
         meant = error.meant();
     }
     refuse_number(text,
-                  Fault{fmt::format("\"{}\" is no {} above 0, such as {}{}", one_line(value, 40),
+                  Fault{fmt::format("\"{}\" is not a {} above 0, such as {}{}", one_line(value, 40),
                                     seconds ? "time" : "number", seconds ? "4s or 350ms" : "120",
                                     meant.empty() ? "" : fmt::format("; did you mean {}?", meant)),
                         meant});
@@ -79,7 +79,7 @@ int nodes_of(const std::string& text, const std::string& value) {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), nodes);
     if (error != std::errc{} || end != value.data() + value.size() || nodes < 1 ||
         nodes > most_nodes_measured)
-        refuse_number(text, Fault{fmt::format("\"{}\" is no number of nodes, such as nodes=1",
+        refuse_number(text, Fault{fmt::format("\"{}\" is not a number of nodes, such as nodes=1",
                                               one_line(value, 40))});
     return nodes;
 }
@@ -116,9 +116,9 @@ void take_number(MeasuredNumber& number, std::string column, const std::string& 
 
 void take_operation(MeasuredNumber& number, const std::string& key, const std::string& value) {
     if (!number.operation.empty())
-        refuse_number(number.text, Fault{fmt::format("is of {} and of {}; give one --measured for "
-                                                     "each",
-                                                     number.operation, key)});
+        refuse_number(number.text,
+                      Fault{fmt::format("belongs to {} and to {}; give one --measured for each",
+                                        number.operation, key)});
     number.operation = key;
     number.bytes = bytes_of(number.text, value);
 }
@@ -181,15 +181,15 @@ MeasuredNumber read_measured_number(const std::string& text) {
     number.text = text;
     for (const std::string& part : parts_of(text)) take_part(number, part);
     if (number.column.empty())
-        refuse_number(text, Fault{"says no number that was measured, such as step=4s or "
-                                  "throughput=120"});
+        refuse_number(text,
+                      Fault{"contains no measured number, such as step=4s or throughput=120"});
     if (!number.operation.empty() && number.column != "step_time_s")
         refuse_number(text, Fault{fmt::format("measures {} of a collective; give its time as step",
                                               number.column)});
     if (number.slowest_alone && (number.nodes != 1 || !number.operation.empty()))
-        refuse_number(text, Fault{"\"which=slowest\" is of steps on one node: nodes=1"});
+        refuse_number(text, Fault{"\"which=slowest\" is for steps on one node: nodes=1"});
     if (number.one_device && (number.nodes || !number.operation.empty()))
-        refuse_number(text, Fault{"\"devices=1\" is of a step, and needs no number of nodes"});
+        refuse_number(text, Fault{"\"devices=1\" is for a step, and needs no number of nodes"});
     if (number.nodes && number.operation.empty())
         number.settings.push_back(fmt::format("cluster.nodes={}", *number.nodes));
     return number;

@@ -82,10 +82,10 @@ std::vector<DiagnosedTrial> trials_to_tell(const DiagnosedPoint& main, const Sce
         }
     }
     if (!main.has_gradients() || main.machines < 2) return found;
-    add({"the time of a step in the same run, which a log has", "step", main, true});
+    add({"the time of a step in the same run, from its log", "step", main, true});
     DiagnosedPoint rate = main;
     rate.column = "samples_per_s";
-    add({"the samples per second of the same run, which a log has", "throughput", rate, true});
+    add({"the samples per second of the same run, from its log", "throughput", rate, true});
     return found;
 }
 

@@ -66,8 +66,8 @@ SolveRows solve_rows(const SolveQuestion& question, const ScenarioText& scenario
         for (const Axis& axis : rows.axes) paths.emplace_back(axis.path);
         throw ConfigError(
             scenario.file, "sweep",
-            fmt::format("makes {} points, and each would be a row with a search of its own (at "
-                        "most {}); pick values of axes with --pick axis=label: {}",
+            fmt::format("makes {} points, and each would be a row with its own search (at most "
+                        "{}); pick values of axes with --pick axis=label: {}",
                         plan.points, most_solve_rows, fmt::join(paths, ", ")));
     }
     for (std::size_t number = 0; number < plan.points; ++number) {

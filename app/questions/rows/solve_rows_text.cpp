@@ -99,7 +99,7 @@ std::string solved_rows_text(const SolveQuestion& asked, const SolveRows& rows,
         row.erase(row.find_last_not_of(' ') + 1);
         text += (&line == &cells.front() ? "\n" : "") + row + "\n";
     }
-    return text + fmt::format("\n{} points looked at, {} of them kept from before\n", points, kept);
+    return text + fmt::format("\n{} points used, {} of them from earlier runs\n", points, kept);
 }
 
 std::string solved_rows_json(const SolveRows& rows, const std::vector<SolvedRow>& solved) {

@@ -83,18 +83,18 @@ bool changes(const MixingSchedule& schedule) {
 std::string of_decentlam(const MixingSchedule& schedule) {
     if (changes(schedule))
         return "DecentLaM needs a W that stays the same: momentum of one step's W does not fit the "
-               "next one's, and drives workers apart (random matchings: beyond a momentum of "
+               "next one's, and makes workers diverge (random matchings: beyond a momentum of "
                "0.707)";
     if (!is_symmetric(*schedule.at(0)))
         return "DecentLaM needs a symmetric W: a directed one has complex eigenvalues, and with "
-               "them a usual momentum drives workers apart";
+               "them a usual momentum makes workers diverge";
     return "";
 }
 
 std::string of_d2(const MixingSchedule& schedule) {
     if (changes(schedule) || !is_symmetric(*schedule.at(0)))
         return "D2 is proved for a symmetric W that stays the same; on others its corrections can "
-               "drive workers apart";
+               "make workers diverge";
     const std::optional<double> least = spectrum(schedule).least;
     if (!least)
         return "D2 needs a least eigenvalue of W above -1/3, and this one is not known; "
@@ -118,8 +118,8 @@ bool is_strongly_connected(const Mixing& mixing) {
 
 std::string of_push_sum(const MixingSchedule& schedule) {
     if (!schedule.is_static() || is_strongly_connected(*schedule.at(0))) return "";
-    return "push-sum needs a strongly connected graph: in this one some nodes never hear of "
-           "others, so models do not meet";
+    return "push-sum needs a strongly connected graph: in this one some nodes never receive from "
+           "others, so models do not converge to one another";
 }
 
 std::string problem(MixingNeed need, const MixingSchedule& schedule) {
@@ -147,8 +147,8 @@ std::string mixing_in_parts(const Scenario& scenario) {
     const std::size_t parts = parts_of(schedule).count;
     if (parts == 1) return "";
     return fmt::format(
-        "its mixing leaves {} workers in {} parts that never exchange with each other; rho is 1, "
-        "and models of different parts {}",
+        "its mixing leaves {} workers in {} parts that never communicate with each other; rho is "
+        "1, and models of different parts {}",
         schedule.nodes(), parts,
         algorithm.averages_all ? "meet only where all workers average" : "do not meet");
 }

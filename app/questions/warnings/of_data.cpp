@@ -29,16 +29,16 @@ std::string batch_beyond_shard(const Scenario& scenario) {
     const std::int64_t shard = smallest_shard(scenario);
     if (batch <= shard) return "";
     return fmt::format(
-        "a batch of {} is larger than the smallest shard, of {} samples, so it has samples several "
-        "times; take a smaller \"batch\", fewer nodes or more data",
+        "a batch of {} is larger than the smallest shard, of {} samples, so it contains samples "
+        "several times; use a smaller \"batch\", fewer nodes or more data",
         batch, shard);
 }
 
 std::string one_class(const Scenario& scenario) {
     if (!scenario.training || !scenario.training->data.shape.one_class) return "";
     return fmt::format(
-        "all {} training samples are of one class, so there is nothing to learn; look at the "
-        "column or file of labels",
+        "all {} training samples are of one class, so there is nothing to learn; check the column "
+        "or file of labels",
         scenario.training->data.shape.train);
 }
 

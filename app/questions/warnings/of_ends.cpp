@@ -38,8 +38,8 @@ std::string beyond_the_clock(const Scenario& scenario) {
     const double end_s = to_seconds(never.time_since_epoch());
     if (static_cast<double>(*steps) * step_s <= end_s) return "";
     return fmt::format(
-        "{} steps of about {:.3g} s are beyond the 106 days that the clock can tell; the run would "
-        "end as \"out-of-range\"; take {:.3g} steps or fewer, or set \"stop.time\"",
+        "{} steps of about {:.3g} s exceed the 106 days that the clock can represent; the run "
+        "would end as \"out-of-range\"; use {:.3g} steps or fewer, or set \"stop.time\"",
         *steps, step_s, end_s / step_s);
 }
 
@@ -48,8 +48,8 @@ std::string no_whole_step(const Scenario& scenario) {
     const double step_s = least_step_s(scenario, 1);
     if (step_s <= to_seconds(*scenario.stop.time)) return "";
     return fmt::format(
-        "\"stop.time\", {}, is over before its first step, of about {:.3g} s; no rate would be "
-        "that of a whole step",
+        "\"stop.time\", {}, ends the run before its first step, of about {:.3g} s; no rate would "
+        "cover a whole step",
         to_string(*scenario.stop.time), step_s);
 }
 
@@ -107,8 +107,9 @@ std::string vain_failures(const Scenario& scenario) {
     constexpr double few = 4.6;  // a hundred tries
     if (log_tries < few) return "";
     return fmt::format(
-        "a node dies every {:.3g} s, and {} needs {:.3g} s without a death{}, which happens once "
-        "in about {:.1g} tries; the run would end as \"no-progress\" after {} deaths in vain",
+        "a node fails every {:.3g} s, and {} needs {:.3g} s without a failure{}, which happens "
+        "once in about {:.1g} tries; the run would end as \"no-progress\" after {} failures "
+        "without progress",
         between_s, need->of, need->seconds, need->all_present ? ", all nodes present" : "",
         elementary::exp(std::min(log_tries, 700.0)), most_deaths_in_vain);
 }
@@ -125,8 +126,8 @@ std::string time_stands_still(const Scenario& scenario) {
 std::string default_evaluations(const Scenario& scenario) {
     if (!has_target(scenario) || scenario.training->measurement.every_is_given) return "";
     return fmt::format(
-        "there is a target and no \"measure.every\"; it is judged after every epoch, the default, "
-        "which is {} iterations",
+        "there is a target and no \"measure.every\"; by default, it is evaluated after every "
+        "epoch, which is {} iterations",
         scenario.training->measurement.cadence(scenario.steps_per_epoch()).iterations);
 }
 
@@ -138,15 +139,15 @@ std::string late_evaluations(const Scenario& scenario) {
     const bool by_time =
         every.time > Duration::zero() && scenario.stop.time && every.time >= *scenario.stop.time;
     if (!by_steps && !by_time) return "";
-    return "its target is judged at the start and at the end alone; evaluate more often with "
+    return "its target is evaluated only at the start and at the end; evaluate more often with "
            "\"measure.every\"";
 }
 
 std::string equal_steps(const Scenario& scenario) {
     if (!scenario.algorithm.runs_freely || !scenario.steps_of_each()) return "";
     if (scenario.cluster.compute_time(scenario.seed) == nullptr) return "";  // nodes are alike
-    return "stops after equally many steps of each worker, so fast workers wait for slow ones at "
-           "the end; stop at \"samples\" to let them go on";
+    return "stops after the same number of steps of each worker, so fast workers wait for slow "
+           "ones at the end; stop at \"samples\" to let them continue";
 }
 
 }  // namespace paceline

@@ -13,15 +13,15 @@ namespace paceline {
 
 std::string depends_on_drawn_routes(const Scenario& scenario) {
     if (!scenario.cluster.fabric.draws_routes || scenario.cluster.nodes < 2) return "";
-    return "the seed draws which of the equally short routes a message takes, and times depend on "
-           "that draw; sweep \"seed\" to see how much";
+    return "the seed decides which of the equally short routes a message takes, and times depend "
+           "on it; sweep \"seed\" to see how much";
 }
 
 std::string unlike_validated(const Scenario& scenario) {
     const std::string_view why = scenario.interval ? why_unlike_all(scenario) : "";
     if (why.empty()) return "";
-    return fmt::format("{}, and no system of that kind was validated: it has the widest interval",
-                       why);
+    return fmt::format(
+        "{}, and no system of this kind was validated, so it gets the widest interval", why);
 }
 
 namespace {
@@ -70,10 +70,10 @@ std::string unlike_hops(const Scenario& scenario) {
     }
     if (longest.latency <= multiple(noteworthy, std::max(shortest.latency, negligible))) return "";
     return fmt::format(
-        "its ring takes {} from machine {} to {} and {} from {} to {}, and each of its rounds "
-        "waits for the longest hop; \"levels\" that add up on either side of it first, a tree or "
-        "halving-doubling have fewer rounds over it, and methods that exchange less often fewer "
-        "rings",
+        "its ring takes {} from machine {} to {} and {} from {} to {}, and each round waits for "
+        "the longest hop; \"levels\" that add up on either side of it first, a tree or "
+        "halving-doubling have fewer rounds over it, and methods that exchange less often run "
+        "fewer rings",
         to_string(shortest.latency), shortest.from, shortest.to, to_string(longest.latency),
         longest.from, longest.to);
 }
@@ -91,9 +91,9 @@ std::string unbounded_connections(const Scenario& scenario) {
             fastest = std::max(fastest, fabric.links[i].bandwidth);
     if (fastest <= one_fills) return "";
     return fmt::format(
-        "each connection of \"cluster.transport\" may fill a link of {}; one connection, "
-        "which keeps one core busy, has had 5 to 35 Gbps where it was measured "
-        "(paceline list transports): give its \"flow_rate\", or a \"preset\"",
+        "each connection of \"cluster.transport\" may fill a link of {}; measured connections, "
+        "which keep one core busy, reach 5 to 35 Gbps (paceline list transports): give its "
+        "\"flow_rate\", or a \"preset\"",
         to_string(fastest));
 }
 
@@ -104,9 +104,8 @@ std::string hierarchy_is_a_ring(const Scenario& scenario) {
     const std::string_view why =
         cluster.nodes == 1 ? "there is one machine" : "each machine has one device";
     return fmt::format(
-        "its all-reduce is hierarchical, and {}, so it takes the steps of a ring; its \"levels\" "
-        "may "
-        "be others, such as racks or regions",
+        "its all-reduce is hierarchical, and {}, so it works as a ring; its \"levels\" can be set "
+        "to others, such as racks or regions",
         why);
 }
 

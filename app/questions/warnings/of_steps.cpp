@@ -49,7 +49,7 @@ std::string unfinished_period(const Scenario& scenario) {
                                   ? fmt::format("steps {} to {}", skipped_steps(scenario), whole)
                                   : fmt::format("the first {}", whole);
     return fmt::format(
-        "{} within a period of {} steps; step time, bytes per step and speedup are those of {}",
+        "{} within a period of {} steps; step time, bytes per step and speedup cover {}",
         steps_end(*steps), period_at(scenario.algorithm, *steps - 1), rated);
 }
 
@@ -59,9 +59,8 @@ std::string no_whole_period(const Scenario& scenario) {
     if (whole_steps(scenario, *steps) > 0 || scenario.skip > 0) return "";
     const std::int64_t period = period_at(scenario.algorithm, *steps - 1);
     return fmt::format(
-        "{} before its first period, of {}, is over; step time, bytes per step and speedup are not "
-        "those of "
-        "a longer run; take {} steps or more",
+        "{} before its first period, of {} steps, is over; step time, bytes per step and speedup "
+        "differ from those of a longer run; use {} steps or more",
         steps_end(*steps), period, period);
 }
 
@@ -71,8 +70,8 @@ std::string no_rated_period(const Scenario& scenario) {
     const std::int64_t skipped = skipped_steps(scenario);
     if (whole_steps(scenario, *steps) > skipped) return "";
     return fmt::format(
-        "{} before a period is over after those that \"measure.skip\" leaves out, {} in whole "
-        "periods; there will be no step time and no speedup; take {} steps or more",
+        "{} before a whole period follows the steps that \"measure.skip\" leaves out, {} in whole "
+        "periods; there will be no step time and no speedup; use {} steps or more",
         steps_end(*steps), skipped, steps_to_whole(scenario, skipped + 1));
 }
 
@@ -81,8 +80,8 @@ std::string unfinished_warm_up(const Scenario& scenario) {
     if (!steps || *steps == 0 || !scenario.algorithm.trains) return "";
     if (is_in_last_stage(scenario, rated_steps(scenario, *steps) - 1)) return "";
     return fmt::format(
-        "{} within its warm-up, which lasts {} steps; times, bytes and compression_ratio are "
-        "those of the warm-up",
+        "{} within its warm-up, which lasts {} steps; times, bytes and compression_ratio describe "
+        "the warm-up",
         steps_end(*steps), begin_of_last_stage(scenario));
 }
 
@@ -99,8 +98,8 @@ std::string one_by_one(const Scenario& scenario) {
     const double times = times_less(*gain);
     if (times < noteworthy) return "";
     return fmt::format(
-        "its {} tensors are exchanged one by one, {:.3g} s a step by the closed form; as one, with "
-        "\"fused\": true, {:.3g} s, {:.2g} times less",
+        "its {} tensors are exchanged one by one, {:.3g} s per step by the closed form; fused into "
+        "one, with \"fused\": true, {:.3g} s, {:.2g} times less",
         tensors, to_seconds(gain->as_it_is), to_seconds(gain->otherwise), times);
 }
 
@@ -111,11 +110,9 @@ std::string flat_over_machines(const Scenario& scenario) {
     const double times = times_less(*gain);
     if (times < noteworthy) return "";
     return fmt::format(
-        "its exchange is flat over machines of {} devices, {:.3g} s for a step with one by the "
-        "closed "
-        "form; by machine, with \"machines\": \"leaders\" in its aggregation, {:.3g} s, {:.2g} "
-        "times "
-        "less",
+        "its exchange is flat over machines of {} devices, {:.3g} s for a step with an exchange by "
+        "the closed form; by machine, with \"machines\": \"leaders\" in its aggregation, {:.3g} s, "
+        "{:.2g} times less",
         scenario.cluster.devices_per_node, to_seconds(gain->as_it_is), to_seconds(gain->otherwise),
         times);
 }
@@ -139,12 +136,12 @@ std::string wide_wire(const Scenario& scenario) {
         return "";
     const std::string_view name = name_of(precision);
     const std::string now =
-        fmt::format("computes in {} and sends 32 bits a number, the default", name);
-    const std::string otherwise = "state \"wire\": \"fp32\" if 32 are meant";
+        fmt::format("computes in {} and sends 32 bits per number, the default", name);
+    const std::string otherwise = "set \"wire\": \"fp32\" if 32 are intended";
     const std::optional<Gain> gain = gain_of_narrow_wire(scenario);
     if (!gain) return fmt::format("{}; \"wire\": \"{}\" sends 16; {}", now, name, otherwise);
     return fmt::format(
-        "{}, {:.3g} s a step by the closed form; with 16, \"wire\": \"{}\", {:.3g} s; {}", now,
+        "{}, {:.3g} s per step by the closed form; with 16, \"wire\": \"{}\", {:.3g} s; {}", now,
         to_seconds(gain->as_it_is), name, to_seconds(gain->otherwise), otherwise);
 }
 
@@ -156,7 +153,7 @@ std::string more_than_dense(const Scenario& scenario) {
     if (!ratio || *ratio >= 1) return "";
     const double dense = static_cast<double>(fp32.weigh(scenario.workload.layout->entries()).count);
     return fmt::format(
-        "what it sends of a gradient weighs {:.3g} MB, {:.2g} times as much as the gradient itself "
+        "what it sends for a gradient is {:.3g} MB, {:.2g} times as much as the gradient itself "
         "({:.3g} MB); a lower rank or density, or no codec, sends less",
         dense / *ratio * 1e-6, 1 / *ratio, dense * 1e-6);
 }

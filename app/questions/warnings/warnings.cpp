@@ -81,7 +81,7 @@ std::vector<std::string> Warnings::lines(const std::vector<Axis>& axes) const {
         for (const Found& found : found_) {
             if (found.kind != kind) continue;
             const std::string others =
-                found.points == 1 ? "" : fmt::format("; so in {} points", found.points);
+                found.points == 1 ? "" : fmt::format("; this applies to {} points", found.points);
             lines.push_back(fmt::format("{}{} [{}]", found.text, others, kinds[kind].name));
         }
         if (kinds[kind].name == unsuited_mixing)

@@ -58,7 +58,8 @@ AllReducePlan read_servers(const ObjectReader& read, const WorkerShape& shape) {
     if (const auto p = read.optional("servers")) {
         plan.servers = static_cast<int>(as_integer(*p, 1, 1'000'000));
         if (plan.servers > shape.workers)
-            p->refuse(fmt::format("{} workers have at most as many servers", shape.workers));
+            p->refuse(
+                fmt::format("there are at most as many servers as workers, {}", shape.workers));
     }
     return plan;
 }
@@ -72,7 +73,7 @@ Slices read_slots(const ObjectReader& read) {
     for (const char* const key : {"slice", "in_flight"})
         if (const auto p = read.optional(key))
             p->refuse(
-                "is for slices whose receivers grant no slots; with \"slots\", \"buffer\" or "
+                "is for slices without slots granted by receivers; with \"slots\", \"buffer\" or "
                 "\"channels\", a slice is \"buffer\" divided by \"slots\"");
     Bytes buffer{std::int64_t{4} * 1024 * 1024};
     std::int64_t slots = 8;
@@ -95,7 +96,7 @@ Slices read_slices(const ObjectReader& read) {
     Slices slices;
     if (const auto p = read.optional("slice")) {
         slices.slice = as_bytes(*p);
-        if (slices.slice == Bytes{}) p->refuse("a slice has a byte or more");
+        if (slices.slice == Bytes{}) p->refuse("must be at least one byte");
     }
     if (const auto p = read.optional("in_flight"))
         slices.in_flight = static_cast<int>(as_integer(*p, 1, 4096));
@@ -196,10 +197,10 @@ std::shared_ptr<const NestedGroups> read_nested(const Place& place, const Worker
     for (std::size_t i = 0; i < levels.size(); ++i) {
         const auto [least, most] = std::ranges::minmax(levels[i].members);
         if (least != most)
-            names[i].refuse(fmt::format(
-                "has groups of {} to {} members, and a hierarchy needs equally many; the "
-                "aggregation's \"levels\" by \"leaders\" may differ",
-                least, most));
+            names[i].refuse(
+                fmt::format("has groups of {} to {} members, and a hierarchy needs groups of equal "
+                            "size; the aggregation's \"levels\" by \"leaders\" may differ",
+                            least, most));
         nested.sizes.push_back(least);
     }
     if (levels.size() == 1 && levels[0].name == machine_level) return nullptr;
@@ -264,7 +265,7 @@ AllReducePlan read_all_reduce(const Place& place, const WorkerShape& shape) {
     if (plan.method == AllReduce::parameter_server && plan.first_server_node &&
         shape.devices_per_node > 1)
         place.refuse(
-            "servers on nodes of their own need \"cluster.devices_per_node\" of 1; or set "
+            "servers on their own nodes need \"cluster.devices_per_node\" of 1; or set "
             "\"placement\": \"workers\"");
     if (plan.method != AllReduce::hierarchical || plan.nested) return plan;
     shape.check_even(place);

@@ -90,7 +90,7 @@ Compressor read_chunked_top_k(const ObjectReader& read) {
     if (const auto p = read.optional("value_bits")) {
         options.value_bits = static_cast<int>(as_integer(*p, 2, 32));
         if (options.value_bits > 8 && options.value_bits < 32)
-            p->refuse("is no number of bits from 2 to 8; 32 are values as they are");
+            p->refuse("is not a number of bits from 2 to 8; 32 sends values unchanged");
     }
     if (const auto p = read.optional("index_bits"))
         options.index_bits = static_cast<int>(as_integer(*p, least_index_bits(options.chunk), 64));
@@ -110,8 +110,10 @@ Compressor read_plain(const ObjectReader& /*read*/) {
 constexpr auto compressor_kinds = std::to_array<CompressorEntry>({
     {"top-k", "the k = density d largest of d entries: 64 k bits; dense from density 0.5 on",
      &read_top_k},
-    {"random-k", "k = density d entries, drawn alike on all workers: 32 k bits", &read_random_k},
-    {"random-block", "k = density d entries in a row, drawn alike on all workers: 32 k bits",
+    {"random-k", "k = density d entries, the same random ones on all workers: 32 k bits",
+     &read_random_k},
+    {"random-block",
+     "k = density d consecutive entries, the same random ones on all workers: 32 k bits",
      &read_random_block},
     {"qsgd", "levels of a bucket's norm: d ceil(log2(2 levels + 1)) + 32 ceil(d / bucket) bits",
      &read_qsgd},

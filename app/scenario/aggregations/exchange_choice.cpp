@@ -95,10 +95,10 @@ void read_inside(const ObjectReader& read, AggregationPlan& plan) {
     plan.encoded_inside = as_choice(*p, "a way inside a machine", inside_ways) == Inside::encoded;
     if (plan.machines == ByMachine::flat) p->refuse("goes with \"machines\": \"leaders\"");
     if (plan.encoded_inside && plan.levels)
-        p->refuse("is for the one level \"machine\": vectors go dense to leaders of others");
+        p->refuse("is for the one level \"machine\": other levels send dense vectors to leaders");
     if (plan.encoded_inside && plan.machines == ByMachine::shards)
         p->refuse(
-            "shards travel dense inside a machine, or each would be encoded twice; write "
+            "shards are sent dense inside a machine, or each would be encoded twice; write "
             "\"dense\", or \"machines\": \"leaders\"");
 }
 
@@ -119,13 +119,12 @@ void read_plan(const ObjectReader& read, const WorkerShape& shape, AggregationPl
     plan.all_reduce = read_all_reduce(*p, travelers(shape, plan));
     if (plan.machines == ByMachine::flat) return;
     if (plan.all_reduce.method == AllReduce::hierarchical)
-        p->refuse("goes by machine itself: write \"ring\", or \"machines\": \"flat\"");
+        p->refuse("already works by machine: write \"ring\", or \"machines\": \"flat\"");
     if (plan.all_reduce.first_server_node && plan.levels)
-        p->refuse(
-            "servers on nodes of their own serve all workers; set \"placement\": \"workers\"");
+        p->refuse("servers on their own nodes serve all workers; set \"placement\": \"workers\"");
     if (plan.all_reduce.first_server_node)
         p->refuse(
-            "servers on nodes of their own need \"cluster.devices_per_node\" of 1; or set "
+            "servers on their own nodes need \"cluster.devices_per_node\" of 1; or set "
             "\"placement\": \"workers\"");
 }
 
@@ -148,10 +147,10 @@ void read_servers_of(const ObjectReader& read, const WorkerShape& shape, Aggrega
         if (as_choice(*p, "a place for servers", server_places) == ServerPlace::nodes) {
             if (shape.devices_per_node > 1)
                 p->refuse(
-                    "servers on nodes of their own need \"cluster.devices_per_node\" of 1; write "
+                    "servers on their own nodes need \"cluster.devices_per_node\" of 1; write "
                     "\"workers\"");
             if (plan.levels)
-                p->refuse("servers on nodes of their own serve all workers; write \"workers\"");
+                p->refuse("servers on their own nodes serve all workers; write \"workers\"");
             plan.first_server_node = shape.workers;
         }
     }
@@ -175,7 +174,7 @@ void read_pieces(const Place& place, ScheduleChoice& choice) {
     if (!text.empty() && text.front() >= '0' && text.front() <= '9') {
         choice.pieces = PieceRule::buckets;
         choice.bucket = as_bytes(place);
-        if (choice.bucket.count == 0) place.refuse("a bucket holds a byte or more");
+        if (choice.bucket.count == 0) place.refuse("must be at least one byte");
         return;
     }
     choice.pieces = as_choice(place, "a rule of pieces, nor a size such as \"25MiB\"", piece_rules);
@@ -192,9 +191,10 @@ void settle(ScheduleChoice& choice, bool begin_is_given) {
 
 std::span<const AggregationEntry> aggregation_table() {
     static constexpr auto table = std::to_array<AggregationEntry>({
-        {"all-reduce", "messages add up on their way"},
-        {"all-gather", "all messages go to all, who add them up"},
-        {"two-phase", "everybody owns a chunk: gathers its messages, sends the aggregate encoded"},
+        {"all-reduce", "messages are summed on their way"},
+        {"all-gather", "every worker receives all messages and sums them"},
+        {"two-phase",
+         "each worker owns a chunk: gathers its messages, sends the encoded aggregate"},
         {"sparse-all-reduce", "messages of entries merge by recursive doubling"},
         {"servers", "messages go to servers, which answer with the aggregate"},
         {"neighbors", "averages with neighbors, for methods with a \"mixing\""},
@@ -264,7 +264,7 @@ ScheduleChoice read_schedule_choice(const Place& place) {
         schedule.order = as_choice(*p, "an order of pieces", orders);
     if (const auto p = read.optional("partition")) {
         schedule.partition = as_bytes(*p);
-        if (schedule.partition->count == 0) p->refuse("a partition holds a byte or more");
+        if (schedule.partition->count == 0) p->refuse("must be at least one byte");
     }
     if (const auto p = read.optional("streams"))
         schedule.streams = static_cast<int>(as_integer(*p, 1, most_streams));

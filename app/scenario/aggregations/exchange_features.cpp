@@ -177,7 +177,7 @@ void check_exchange(const Place& algorithm, Features features) {
     const auto at_second = place_of(algorithm, second.choice);
     const auto at_first = place_of(algorithm, first.choice);
     const Place place = at_second ? *at_second : at_first.value_or(algorithm);
-    place.refuse(fmt::format("{} does not go with {}: {}", said(second, algorithm),
+    place.refuse(fmt::format("{} cannot be used with {}: {}", said(second, algorithm),
                              said(first, algorithm), conflict->reason));
 }
 

@@ -121,21 +121,21 @@ constexpr std::string_view one_model =
     "all workers keep one model, which takes the aggregate of all; \"dsgd\" and its relatives "
     "average with neighbors";
 constexpr std::string_view owners_errors =
-    "errors stand with the owners of chunks among all workers, which takes two-phase, flat";
+    "errors stay with the owners of chunks among all workers, which needs two-phase, flat";
 constexpr std::string_view factors_add_up =
-    "its two factors travel as sums: all-reduce, or servers with \"encoded\": \"none\"";
+    "its two factors are sent as sums: all-reduce, or servers with \"encoded\": \"none\"";
 constexpr std::string_view own_aggregation =
-    "the algorithm has messages of its own; leave \"aggregation\" out";
+    "the algorithm has its own messages; leave \"aggregation\" out";
 constexpr std::string_view whole_models =
     "workers send whole models when they have one; leave \"schedule\" out, or \"whole\"";
 constexpr std::string_view rounded_models =
-    "models whose rounding errors are not kept do not come to agree; \"choco-sgd\" sends "
+    "models whose rounding errors are discarded do not come to agree; \"choco-sgd\" sends "
     "differences, \"sgd\" compressed gradients";
 constexpr std::string_view velocities =
-    "its memory is the velocity of momentum SGD: take the kind \"dgc\" or \"sgd\"; for others "
-    "top-k with error feedback";
+    "its memory is the velocity of momentum SGD: use the kind \"dgc\" or \"sgd\"; for others top-k "
+    "with error feedback";
 constexpr std::string_view trains_alone =
-    "an island is for methods whose workers have models of their own, or a server: take one of "
+    "islands need a method whose workers have their own models, or a server: use one of "
     "docs/algorithms/local.md, decentralized.md, gossip.md or servers.md";
 constexpr std::string_view everybody_reruns =
     "survivors of a failure run the exchanges of all workers again, flat and one at a time; or "
@@ -145,23 +145,23 @@ constexpr std::string_view everybody_reruns =
 constexpr auto rules = std::to_array<ExchangeRule>({
     // Codecs and aggregations.
     {gathered.without(Features(top_k)), Features(all_reduce),
-     "its messages do not add up: take all-gather, two-phase or servers"},
+     "its messages do not add up: use all-gather, two-phase or servers"},
     {Features(top_k), Features(all_reduce),
-     "its messages do not add up: take all-gather, two-phase or servers"},
+     "its messages do not add up: use all-gather, two-phase or servers"},
     {Features(dgc), Features(all_reduce),
-     "supports that differ do not add up: take sparse-all-reduce, all-gather, or servers with "
+     "different supports do not add up: use sparse-all-reduce, all-gather, or servers with "
      "\"encoded\": \"up\""},
     {codecs.without(Features(dgc)), Features(sparse_all_reduce),
      "messages that merge know their supports: that is for dgc, which without momentum correction "
      "and masking is top-k with error feedback"},
     {drawn_alike, Features(two_phase, servers_both),
-     "all workers draw the same entries, so that messages add up as they are: take all-reduce"},
+     "all workers draw the same entries, so messages add up as they are: use all-reduce"},
     {Features(dgc), Features(two_phase, servers_both),
      "a second selection, by the owner of a chunk, would lose what it does not select"},
     {Features(power_sgd),
      Features(all_gather, two_phase, sparse_all_reduce, servers_up, servers_both, neighbors),
      factors_add_up},
-    {Features(power_sgd), Features(shards), "a shard of a matrix is no matrix: flat or leaders"},
+    {Features(power_sgd), Features(shards), "a shard of a matrix is not a matrix: flat or leaders"},
     {Features(power_sgd), Features(encoding_leaders),
      "no message of a device is complete before the second sum: leaders with \"inside\": "
      "\"dense\""},
@@ -175,7 +175,7 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "no message of a device is complete before all workers share their scalers: \"inside\" is "
      "\"dense\""},
     {Features(of_senders), Features(two_phase, servers_both),
-     "the owner of a chunk sends one message, which says nothing of who sent an entry: take "
+     "the owner of a chunk sends one message, which does not record who sent an entry: use "
      "all-gather, or \"mean\": \"all\""},
     {Features(dgc, one_bit, majority, of_senders, shared_terngrad), Features(neighbors),
      "it needs the messages of all workers"},
@@ -185,30 +185,29 @@ constexpr auto rules = std::to_array<ExchangeRule>({
      "\"dense\""},
     {Features(own_messages), machines, own_aggregation},
     {machines, islands,
-     "islands exchange by devices of their own, as the \"by\" of \"islands\" says: leave "
+     "islands exchange through their own devices, as the \"by\" of \"islands\" states: leave "
      "\"machines\" out"},
     {servers, islands,
      "an island has no servers among its devices: all-reduce, all-gather or two-phase"},
     {Features(pairs, server_of_models, server_rounds), Features(islands_by_shards),
-     "letters go between the first devices of islands: \"by\" is \"leaders\""},
+     "messages go between the first devices of islands: \"by\" is \"leaders\""},
     {Features(power_sgd), Features(islands_by_shards),
-     "a shard of a matrix is no matrix: \"by\" of \"islands\" is \"leaders\""},
+     "a shard of a matrix is not a matrix: \"by\" of \"islands\" is \"leaders\""},
     {Features(one_bit), islands, owners_errors},
     {Features(chunked_top_k, of_senders), Features(shards, islands_by_shards, partitions),
      "a part of a matrix has no chunks along both of its sides: no \"partition\", and by leaders"},
     // Schedules among themselves.
     {Features(whole), Features(in_phases),
      "the phases of a whole gradient follow one another anyway: \"begin\" is \"after-backward\", "
-     "or give "
-     "\"pieces\""},
+     "or give \"pieces\""},
     {Features(whole), Features(beside_backward, into_forward),
      "a whole gradient is complete when backward has ended: \"begin\" is \"after-backward\", or "
      "give \"pieces\""},
     {Features(priority), Features(after_backward, in_phases),
-     "pieces are told apart by the layers that backward has completed: \"begin\" is "
+     "pieces are distinguished by the layers that backward has completed: \"begin\" is "
      "\"beside-backward\" or \"into-forward\""},
     // Codecs and schedules.
-    {Features(power_sgd), Features(partitions), "a part of a matrix is no matrix"},
+    {Features(power_sgd), Features(partitions), "a part of a matrix is not a matrix"},
     {Features(one_bit), Features(partitions),
      "a buffer has one scale for whole tensors, which partitions cut"},
     {Features(dgc), Features(into_forward),
@@ -224,34 +223,33 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     // Algorithms and codecs.
     {Features(dgc_step), codecs.without(Features(dgc)), is_its_codec},
     {Features(dropping_step), codecs,
-     "its threshold is its codec; leave it out, or take \"sgd\" with top-k"},
+     "its threshold is its codec; leave it out, or use \"sgd\" with top-k"},
     {Features(vote_step), codecs.without(Features(majority)), is_its_codec},
     {Features(scaled_sign_step), codecs.without(Features(scaled_sign)), is_its_codec},
     {Features(low_rank_step), codecs.without(Features(power_sgd)), is_its_codec},
     {Features(components), codecs,
-     "its frequencies are its codec; leave it out, or take \"sgd\" with another"},
+     "its frequencies are its codec; leave it out, or use \"sgd\" with another"},
     {Features(global_top_k), codecs,
-     "its largest entries are its codec; leave it out, or take \"sgd\" with top-k"},
+     "its largest entries are its codec; leave it out, or use \"sgd\" with top-k"},
     {Features(column_step), codecs,
-     "its columns are its codec; leave it out, or take \"sgd\" with one-bit-columns"},
+     "its columns are its codec; leave it out, or use \"sgd\" with one-bit-columns"},
     {Features(adam, layerwise, outer_gradients, fragments).with(all_momenta), Features(dgc),
      velocities},
     {Features(outer_gradients, fragments), Features(sign, majority),
-     "an outer gradient needs sizes: take scaled-sign, qsgd or natural"},
+     "an outer gradient needs sizes: use scaled-sign, qsgd or natural"},
     {all_momenta, Features(sign, majority),
-     "a mean momentum needs sizes: take one-bit, 8-bit or scaled-sign"},
+     "a mean momentum needs sizes: use one-bit, 8-bit or scaled-sign"},
     {Features(models, shares, neighbor_models, neighbor_blocks, pushes, pairs, server_of_models),
      codecs.without(exact), rounded_models},
     {Features(pushes, pairs, server_of_models), Features(fp16),
      "messages of half the size are \"wire\": \"fp16\" here"},
     {Features(differences),
      Features(power_sgd, dgc, one_bit, majority, of_senders, shared_terngrad),
-     "receivers must decode a difference from one message alone: take a compressor, such as "
-     "top-k"},
+     "receivers must decode a difference from one message alone: use a compressor, such as top-k"},
     {Features(server_rounds),
      drawn_alike.with(Features(power_sgd, dgc, one_bit, majority, of_senders, shared_terngrad)),
-     "the server decodes each client's change from one message alone: take a compressor that "
-     "draws its own, such as qsgd"},
+     "the server decodes each client's change from one message alone: use a compressor that draws "
+     "its own, such as qsgd"},
     // Algorithms and aggregations.
     {Features(momentum_sgd, adam, layerwise, dgc_step, dropping_step, vote_step, scaled_sign_step,
               low_rank_step, column_step, models, outer_gradients, fragments, shares, components)
@@ -279,12 +277,12 @@ constexpr auto rules = std::to_array<ExchangeRule>({
               low_rank_step, column_step, components, sharded, global_top_k, differences, nothing)
          .with(all_momenta),
      islands, trains_alone},
-    {Features(pushes), machines, "every worker has shares of its own, which machines do not: flat"},
+    {Features(pushes), machines, "every worker has its own shares, which machines do not: flat"},
     {Features(pairs, server_of_models, server_rounds, sharded, global_top_k, nothing),
      aggregations.without(Features(own_messages)), own_aggregation},
     {Features(nothing), codecs.without(Features(none)), "nothing is encoded; leave it out"},
     {Features(sharded), codecs.without(Features(none)),
-     "shards travel as they are; leave it out, or take \"sgd\" or \"adam\" with a codec"},
+     "shards are sent unchanged; leave it out, or use \"sgd\" or \"adam\" with a codec"},
     // Algorithms and schedules.
     {islands, Features(beside_backward, into_forward, priority),
      "the backward passes of an island are those of its inner method: \"begin\" is "
@@ -320,10 +318,10 @@ constexpr auto rules = std::to_array<ExchangeRule>({
     {Features(pairs, server_of_models, server_rounds, nothing),
      schedules.without(Features(whole, after_backward, fifo)), whole_models},
     {Features(sharded, global_top_k), schedules.without(Features(whole, after_backward, fifo)),
-     "the algorithm says itself when and in which pieces; leave \"schedule\" out"},
+     "the algorithm decides when to send and in which pieces; leave \"schedule\" out"},
     // Failures.
     {Features(one_bit), Features(survivors_go_on),
-     "the errors of an owner are lost when it dies; set \"on_death\" to \"restart\""},
+     "the errors of an owner are lost when it fails; set \"on_death\" to \"restart\""},
     {machines, Features(survivors_go_on), everybody_reruns},
     {Features(several_streams, priority, into_forward), Features(survivors_go_on),
      everybody_reruns},

@@ -48,8 +48,8 @@ MeasuredCoding times_on(const Place& place, std::string_view codec) {
         codecs.push_back(row.codec);
     }
     place.refuse(
-        fmt::format("no coding of \"{}\" was measured on {}; known there: {}. Give times, such as "
-                    "{{\"encode\": {{\"per_tensor\": \"20us\", \"per_entry\": \"30ps\"}}}}",
+        fmt::format("the coding of \"{}\" was not measured on {}; measured there: {}. Give times, "
+                    "such as {{\"encode\": {{\"per_tensor\": \"20us\", \"per_entry\": \"30ps\"}}}}",
                     codec, device, fmt::join(codecs, ", ")));
 }
 

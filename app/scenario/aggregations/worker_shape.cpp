@@ -13,8 +13,8 @@ namespace paceline {
 void WorkerShape::check_even(const Place& place) const {
     if (uneven)
         place.refuse(
-            "goes by machine, and those of \"cluster.classes\" differ in devices, bus or cards; "
-            "take one that does not, such as \"ring\" or \"machines\": \"flat\"");
+            "works by machine, and the machines of \"cluster.classes\" differ in devices, bus or "
+            "cards; use one that does not, such as \"ring\" or \"machines\": \"flat\"");
 }
 
 namespace {
@@ -43,7 +43,7 @@ void check_within(const Place& name, const Level& finer, const Level& level) {
             *cut, finer.name()));
     if (level.groups().size() == finer.groups().size())
         name.refuse(
-            fmt::format("has the groups of \"{}\" again; leave one of them out", finer.name()));
+            fmt::format("has the same groups as \"{}\"; leave one of them out", finer.name()));
 }
 
 }  // namespace
@@ -75,11 +75,12 @@ int read_block_level(const Place& name, const WorkerShape& shape) {
     for (std::size_t worker = 0; worker < level.group_of.size(); ++worker)
         if (level.group_of[worker] != static_cast<int>(worker) / size)
             name.refuse(
-                "has groups that differ in size, or whose nodes do not follow one another; here "
-                "all are alike");
+                "has groups that differ in size, or whose nodes are not contiguous; here all must "
+                "have the same shape");
     if (shape.workers % size != 0)
-        name.refuse(fmt::format("has groups that differ in size: {} workers are no groups of {}",
-                                shape.workers, size));
+        name.refuse(fmt::format(
+            "has groups that differ in size: {} workers do not divide into groups of {}",
+            shape.workers, size));
     return size;
 }
 

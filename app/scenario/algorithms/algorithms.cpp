@@ -38,7 +38,7 @@ const AlgorithmFamily& family_of(std::string_view algorithm) {
 
 std::span<const AlgorithmFamily> algorithm_families() {
     static const auto families = std::to_array<AlgorithmFamily>({
-        {"dense", "gradients averaged whole in every step", dense_family(), 0.2},
+        {"dense", "whole gradients averaged in every step", dense_family(), 0.2},
         {"sparse", "only the largest entries are sent, the rest accumulates", sparse_family(), 2.2},
         {"compressed", "gradients and models through a compressor", compressed_family(), 2.2},
         {"adaptive", "a step size per parameter, and compression to one bit per entry",
@@ -86,14 +86,14 @@ AlgorithmChoice read_in_todays_words(const Place& place, AlgorithmInput in) {
     const std::optional<IslandsChoice> islands = read_islands(place, entry, in);
     if (entry.traits.has_server && islands && !in.uneven && in.workers % in.devices_per_node != 0)
         place.refuse(
-            "its server stands on a machine behind the others, which are full: set "
-            "\"cluster.nodes\" in place of \"devices\"");
+            "its server is on a machine after the others, which are full: set \"cluster.nodes\" in "
+            "place of \"devices\"");
     const ObjectReader read(place, algorithm_keys(entry));
     if (islands) in = islands->outer;
     in.exchanges = entry.exchanges;
     if (entry.traits.has_server && in.devices_per_node > 1)
         place.refuse(
-            "its server stands on a node of its own, whose clients are nodes: set "
+            "its server has its own node and its clients are nodes: set "
             "\"cluster.devices_per_node\" to 1, or \"islands\" to \"machine\"");
     if (entry.traits.trains) check_own_exchange(read, in);
     AlgorithmChoice choice = entry.read(read, in);

@@ -34,7 +34,7 @@ MuonRule read_muon(const ObjectReader& read, MuonRule rule) {
 MomentumRule read_inner_sgd(const ObjectReader& read, const AlgorithmInput& in) {
     for (const char* key : {"beta1", "beta2", "epsilon"})
         if (const auto p = read.optional(key))
-            p->refuse("is of Adam; the momentum of \"sgd\" is that of the optimizer");
+            p->refuse("belongs to Adam; the momentum of \"sgd\" is the optimizer's");
     return rule_of(in.optimizer);
 }
 
@@ -58,8 +58,8 @@ InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in,
     if (names[which] == "sgd") return read_inner_sgd(read, in);
     if (usual == "sgd" && (in.optimizer.nesterov || in.optimizer.clip > 0))
         place->refuse(
-            "the optimizer's \"nesterov\" and \"clip\" are of the inner optimizer \"sgd\"; leave "
-            "them out");
+            "the optimizer's \"nesterov\" and \"clip\" belong to the inner optimizer \"sgd\"; "
+            "leave them out");
     LambRule lamb;
     if (names[which] == "lamb") {
         lamb.adam = read_adam_rule(read, in, lamb.adam);
@@ -75,7 +75,7 @@ InnerRule read_inner_rule(const ObjectReader& read, const AlgorithmInput& in,
 
 void read_outer_rate(const ObjectReader& read, double* rate, double* momentum) {
     if (const auto p = read.optional("outer_learning_rate")) {
-        if (rate == nullptr) p->refuse("is of an outer optimizer, and \"outer\" is \"none\"");
+        if (rate == nullptr) p->refuse("belongs to an outer optimizer, and \"outer\" is \"none\"");
         *rate = as_number_above(*p, 0, 1e9);
     }
     if (const auto p = read.optional("outer_momentum")) {

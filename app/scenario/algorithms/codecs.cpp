@@ -80,7 +80,7 @@ void read_dgc_rule(const ObjectReader& read, const Optimizer& optimizer, DgcOpti
     if (const auto p = read.optional("masking")) options.masking = as_bool(*p);
 }
 
-constexpr CodecEntry no_codec{"none", "entries as they are, in the wire format"};
+constexpr CodecEntry no_codec{"none", "unchanged entries, in the wire format"};
 constexpr auto own_codecs = std::to_array<CodecEntry>({
     {"power-sgd", "factors of low rank, two sums; its own error feedback"},
     {"dgc", "the largest accumulated entries; velocities and residuals stay with the worker"},
@@ -100,7 +100,8 @@ constexpr std::int64_t most_tensors = 1'000'000;
 TensorChoice read_choice(const Place& place) {
     if (place.json->is_string()) return as_string(place);
     if (!whole_number(*place.json))
-        place.refuse("is no tensor; write its name, or its place: 0 is the first, -1 the last");
+        place.refuse(
+            "is not a tensor; write its name, or its position: 0 is the first, -1 the last");
     return as_integer(place, -most_tensors, most_tensors);
 }
 
@@ -122,14 +123,13 @@ std::vector<std::string_view> names_of_parts(const std::vector<Tensor>& tensors)
                                 const Layout& layout) {
     const std::vector<Tensor>& tensors = layout.tensors();
     if (const auto* const at = std::get_if<std::int64_t>(&choice))
-        place.refuse(
-            fmt::format("{} is no place of a tensor; the model has {}, from 0 to {}, or "
-                        "from -{} to -1",
-                        *at, tensors.size(), tensors.size() - 1, tensors.size()));
+        place.refuse(fmt::format(
+            "{} is not the position of a tensor; the model has {}, from 0 to {}, or from -{} to -1",
+            *at, tensors.size(), tensors.size() - 1, tensors.size()));
     const std::string_view name = std::get<std::string>(choice);
     const std::string_view meant = nearest(name.substr(0, 100), names_of_parts(tensors));
     place.refuse(fmt::format(
-        "\"{}\" is no tensor or layer of the model; {}it has {}, from \"{}\" to \"{}\"",
+        "\"{}\" is not a tensor or layer of the model; {}it has {}, from \"{}\" to \"{}\"",
         name.substr(0, 100), meant.empty() ? "" : fmt::format("did you mean \"{}\"? ", meant),
         tensors.size(), tensors.front().name, tensors.back().name));
 }
@@ -140,7 +140,7 @@ struct OwnMemory {
     std::string_view why;
 };
 constexpr auto own_memories = std::to_array<OwnMemory>({
-    {"none", "what is sent as it is leaves no error"},
+    {"none", "values sent unchanged leave no error"},
     {"power-sgd", "it always adds what its factors leave out to the next gradient"},
     {"dgc", "what it does not send accumulates at the worker, see \"accumulation\""},
     {"one-bit", "its workers and owners always keep their errors"},
@@ -212,7 +212,7 @@ Keys codec_keys(std::string_view name) {
 
 std::vector<TensorChoice> read_choices(const Place& place) {
     if (!place.json->is_array())
-        place.refuse("is not a list of tensors, by name or by place, such as [\"fc8\", -1]");
+        place.refuse("is not a list of tensors, by name or by position, such as [\"fc8\", -1]");
     std::vector<TensorChoice> choices;
     for (std::size_t i = 0; i < place.json->size(); ++i)
         choices.push_back(read_choice(place.element(i)));

@@ -153,7 +153,7 @@ void refuse_unless_neighbors_stay(const ObjectReader& read, const AlgorithmChoic
     const MixingSchedule schedule = choice.mixing.make(any_seed);
     const Place place = read.required("mixing", "");
     if (!schedule.is_static())
-        place.refuse("swarm-sgd needs neighbors that stay the same, such as {\"kind\": \"ring\"}");
+        place.refuse("swarm-sgd needs neighbors that do not change, such as {\"kind\": \"ring\"}");
     const Mixing& mixing = *schedule.at(0);
     for (int i = 0; i < mixing.nodes(); ++i) {
         std::vector<int> heard;
@@ -245,7 +245,7 @@ constexpr auto gossip_algorithms = std::to_array<AlgorithmEntry>({
       .decays_by_itself = true,
       .supports_nesterov_and_clipping = true}},
     {"ad-psgd",
-     "pairs average beside the gradients (Lian et al., ICML 2018)",
+     "pairs average while gradients are computed (Lian et al., ICML 2018)",
      "Lian, Zhang, Zhang, Liu, ICML 2018; released code: facebookresearch/stochastic_gradient_push",
      Feature::pairs,
      &read_ad_psgd,

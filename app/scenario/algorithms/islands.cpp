@@ -105,7 +105,7 @@ AlgorithmChoice read_dense_inside(const ObjectReader& read, const AlgorithmInput
     const ExchangeOptions exchange = read_exchange(read, in, dense_exchange({}), choice);
     if (std::holds_alternative<DgcOptions>(exchange.codec.coder))
         read.place().refuse(
-            "its codec is the velocity of momentum SGD, which the outer method has: take another, "
+            "its codec is the velocity of momentum SGD, which the outer method has: use another, "
             "such as top-k");
     const auto schedule = read.optional("schedule");
     if (choice.merges_pieces) schedule->refuse("is not merged inside an island; write \"tensors\"");
@@ -170,7 +170,7 @@ void check_no_inside(const Place& algorithm) {
 // Refuses what no reader of an exchange between islands sees.
 void check_outer(const Place& algorithm, const Place& islands, const AlgorithmEntry& entry) {
     if (const auto reason = reason_against(entry.exchanges, Feature::islands_by_leaders))
-        islands.refuse(fmt::format("does not go with the kind \"{}\": {}", entry.name, *reason));
+        islands.refuse(fmt::format("cannot be used with the kind \"{}\": {}", entry.name, *reason));
     const std::optional<Place> aggregation = child_of(algorithm, "aggregation");
     if (!aggregation || !aggregation->json->is_object()) return;
     if (const std::optional<Place> machines = child_of(*aggregation, "machines"))
@@ -212,8 +212,8 @@ std::optional<IslandsChoice> read_islands(const Place& algorithm, const Algorith
         islands.devices = std::max(islands.devices, static_cast<int>(island.size()));
     if (islands.devices < 2)
         place.refuse(
-            "one device is no island: set \"cluster.devices_per_node\" above 1, name a level of "
-            "several machines (\"cluster.sites\"), or write \"device\"");
+            "one device is not an island: set \"cluster.devices_per_node\" above 1, name a level "
+            "of several machines (\"cluster.sites\"), or write \"device\"");
     islands.options.lanes = lanes_of(place, entry, members, words.by);
     islands.led = is_led(entry);
     islands.outer = outer_input(in, members, islands.options.lanes);

@@ -24,7 +24,7 @@ void read_milestones(const ObjectReader& read, Schedule& schedule) {
         const Place one = place.element(i);
         schedule.milestones.push_back(as_number_above(one, 0, 1));
         if (i > 0 && schedule.milestones[i] <= schedule.milestones[i - 1])
-            one.refuse("is not above the one before it");
+            one.refuse("is not above the previous one");
     }
     if (const auto p = read.optional("factor")) schedule.factor = as_number_above(*p, 0, 1);
 }

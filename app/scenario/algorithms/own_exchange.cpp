@@ -31,7 +31,7 @@ Codec read_own_codec(const Place& place, const AlgorithmInput& in, bool feedback
         if (place.json->is_object() && place.json->contains(key))
             place.child(key, place.json->at(key)).refuse(why);
     };
-    refuse("leave_out", "this method encodes whole models; leave it out, or take the kind \"sgd\"");
+    refuse("leave_out", "this method encodes whole models; leave it out, or use the kind \"sgd\"");
     if (!feedback)
         for (const char* key : {"error_feedback", "error_decay"})
             refuse(key, "what a message leaves out is in the next difference; leave it out");

@@ -52,9 +52,9 @@ void read_servers_of_method(const OwnMethod& method, const Place& algorithm,
                             AlgorithmChoice& choice) {
     if (in.devices_per_node > 1)
         algorithm.child("kind", algorithm.json->at("kind"))
-            .refuse("has servers on nodes of their own, which need nodes of one device");
+            .refuse("has servers on their own nodes, which need nodes with one device");
     if (choice.server_nodes > 0)
-        algorithm.refuse("has servers of its own, and an aggregation with other servers");
+        algorithm.refuse("has its own servers, and an aggregation with other servers");
     choice.serve = method.make_server(algorithm, exchange);
     choice.server_nodes = method.servers;
 }

@@ -30,8 +30,8 @@ void read_turns(const ObjectReader& read, StreamingDilocoOptions& options) {
         options.delay = as_integer(*p, 0, most_steps_of_an_option);
         if (options.delay >= turn)
             p->refuse(
-                fmt::format("a fragment must have arrived before the next one leaves, {} "
-                            "steps later (\"period\" by \"fragments\"): at most {}",
+                fmt::format("a fragment must have arrived before the next one leaves, {} steps "
+                            "later (\"period\" divided by \"fragments\"): at most {}",
                             turn, turn - 1));
     }
     if (const auto p = read.optional("alpha")) options.alpha = as_number_up_to(*p, 1);

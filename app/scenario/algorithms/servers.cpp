@@ -99,8 +99,8 @@ std::int64_t steps_of_epochs(const ObjectReader& read, const Place& place,
         place.refuse("needs \"workload.batch\" and a data set's size; or state \"local_steps\"");
     if (!in.shards_are_even)
         place.refuse(
-            "would be an unlike number of steps for each client, because their shards have unlike "
-            "sizes; state \"local_steps\"");
+            "would be a different number of steps for each client, because their shards have "
+            "different sizes; set \"local_steps\"");
     const double steps = std::clamp(epochs * in.steps_per_epoch, 1.0, most);
     return std::llround(steps);
 }
@@ -119,7 +119,7 @@ RoundOptions read_rounds(const ObjectReader& read, const AlgorithmInput& in) {
         options.local_steps = steps_of_epochs(read, *p, in);
     if (const auto p = read.optional("over_selection")) {
         options.over_selection = as_number_above(*p, 0, 1e6);
-        if (options.over_selection < 1) p->refuse("asks fewer than are needed; 1 or more");
+        if (options.over_selection < 1) p->refuse("asks fewer clients than are needed; 1 or more");
         if (options.over_selection > 1 && in.around != Features())
             p->refuse(std::string(no_late_island));
     }
@@ -192,12 +192,13 @@ FedoptOptions read_server_rule(const ObjectReader& read) {
     if (const auto p = read.optional("beta1")) options.beta1 = as_share(*p);
     if (const auto p = read.optional("beta2")) {
         if (options.rule != ServerRule::adam && options.rule != ServerRule::yogi)
-            p->refuse("is of the rules \"adam\" and \"yogi\"; leave it out");
+            p->refuse("belongs to the rules \"adam\" and \"yogi\"; leave it out");
         options.beta2 = as_share(*p);
     }
     if (const auto p = read.optional("tau")) {
         if (plain)
-            p->refuse("is of rules that divide by a variance, not of \"momentum\"; leave it out");
+            p->refuse(
+                "belongs to rules that divide by a variance, not to \"momentum\"; leave it out");
         options.tau = as_number_above(*p, 0, 1);
     }
     return options;

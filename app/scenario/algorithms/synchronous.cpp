@@ -49,7 +49,7 @@ void read_sharding(const ObjectReader& read, const AlgorithmInput& in, ZeroOptio
     choice.bucket = Bytes{25 << 20};
     if (const auto p = read.optional("unit")) {
         choice.bucket = as_bytes(*p);
-        if (choice.bucket->count == 0) p->refuse("a unit holds a byte or more");
+        if (choice.bucket->count == 0) p->refuse("must be at least one byte");
     }
 }
 

@@ -18,9 +18,9 @@ constexpr std::string_view in_buckets =
 // To add a name: a line here, and the name beside its kind in scenario.schema.json if people type
 // it today.
 constexpr auto aliases = std::to_array<AlgorithmAlias>({
-    {"ddp", in_buckets, "DistributedDataParallel (PyTorch): buckets of 25 MiB beside backward"},
+    {"ddp", in_buckets, "DistributedDataParallel (PyTorch): buckets of 25 MiB during backward"},
     {"horovod", R"({"kind": "sgd", "schedule": {"pieces": "128MiB", "begin": "beside-backward"}})",
-     "Horovod: tensors fused up to its threshold of 128 MiB, beside backward"},
+     "Horovod: tensors fused up to its threshold of 128 MiB, during backward"},
     {"fsdp", R"({"kind": "zero", "stage": 3})", "fully sharded data parallel (PyTorch)"},
     {"hsdp", R"({"kind": "zero", "stage": 3, "shards": "machine"})",
      "the same with shards inside a machine, replicas between machines"},
@@ -170,9 +170,9 @@ void move(const OldWord& word, const Place& place, Words& into) {
     const Json& value = place.json->at(std::string(word.word));
     if (says_whole(word, *place.json))
         place.child(word.word, value)
-            .refuse(fmt::format("is an earlier word for \"{}\", which is said beside it; leave one "
-                                "of the two out",
-                                word.section));
+            .refuse(fmt::format(
+                "is an earlier name of \"{}\", which is also given; leave one of the two out",
+                word.section));
     into.from.emplace_back(path_of(word), std::string(word.word));
     if (word.word == "exchange")  // a text, in which nothing lies deeper
         for (const char* key : {"kind", "plan", "how"})

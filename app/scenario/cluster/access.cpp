@@ -107,7 +107,7 @@ std::vector<Outages::Outage> read_schedule(const Place& place) {
         if (!schedule.empty())
             if (const Duration end = sum(schedule.back().at, schedule.back().length);
                 outage.at < end)
-                at.refuse(fmt::format("{} is before the end of the outage before it, {}",
+                at.refuse(fmt::format("{} is before the end of the previous outage, {}",
                                       to_string(outage.at), to_string(end)));
         schedule.push_back(outage);
     }
@@ -131,9 +131,11 @@ AccessKind read_outages(const ObjectReader& read) {
 }
 
 constexpr auto access_kinds = std::to_array<AccessEntry>({
-    {"trace", "bandwidths of a file, once or again and again", trace_keys, &read_trace},
-    {"on-off", "its own bandwidth and another one take turns", on_off_access_keys, &read_on_off},
-    {"outages", "down by schedule or at random, on top of the others", outages_keys, &read_outages},
+    {"trace", "bandwidths from a file, once or repeated", trace_keys, &read_trace},
+    {"on-off", "alternates between its own and another bandwidth", on_off_access_keys,
+     &read_on_off},
+    {"outages", "down by schedule or at random, in addition to the others", outages_keys,
+     &read_outages},
 });
 
 AccessKind read_access_kind(const Place& place) {

@@ -40,7 +40,7 @@ Background read_one_background(const Place& place, int nodes) {
     source.message = Bytes{1'000'000};
     if (const auto p = read.optional("message")) {
         source.message = as_bytes(*p);
-        if (source.message == Bytes{0}) p->refuse("a message has a byte or more");
+        if (source.message == Bytes{0}) p->refuse("must be at least one byte");
     }
     if (entry.name == "constant") return background;
     source.on = as_time(read.required("on", "how long it sends, such as \"2s\""));

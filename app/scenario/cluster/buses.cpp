@@ -31,7 +31,7 @@ void read_cards(const Place& nics, MachineShape& shape) {
     const auto cards = static_cast<int>(as_integer(nics, 1, 1024));
     if (shape.bus) shape.bus->cards = cards;
     if (cards > 1 && !shape.bus)
-        nics.refuse("shares the devices of a node among its cards; give \"devices_per_node\"");
+        nics.refuse("divides the devices of a node among its cards; give \"devices_per_node\"");
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ void check_fabric_of_cards(const Place& nics, const ObjectReader& cluster) {
     const Json* const fabric = place ? place->json : nullptr;
     if (fabric != nullptr && fabric->is_object() &&
         (fabric->value("kind", Json()) != "star" || fabric->contains("other_links")))
-        nics.refuse("is for a \"star\" whose links are alike");
+        nics.refuse("is for a \"star\" with identical links");
 }
 
 }  // namespace paceline

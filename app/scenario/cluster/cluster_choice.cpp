@@ -29,11 +29,12 @@ constexpr std::int64_t most_nodes = 100'000'000;
 void check_host_rate(const Place& place, const ClusterChoice& cluster) {
     if (cluster.cards() > 1)
         place.refuse(
-            "bounds one card, and \"nics\" is more; give the fabric's link a lower \"bandwidth\"");
+            "limits one card, and \"nics\" is larger; give the fabric's link a lower "
+            "\"bandwidth\"");
     if (!cluster.fabric.one_cable_per_node)
         place.refuse(
-            "bounds the one cable of each node; nodes of this fabric have several. Give the links "
-            "a lower \"bandwidth\"");
+            "limits the only cable of a node; nodes of this fabric have several. Give the links a "
+            "lower \"bandwidth\"");
 }
 
 std::vector<AccessChoice> read_own_links(const Place& place, std::uint64_t seed,
@@ -78,7 +79,7 @@ void take_classes(const Place& classes, const ObjectReader& read, const MachineS
     std::vector<MachineShape> machines = machines_of(cluster.classes, cluster.nodes, usual);
     if (std::ranges::all_of(machines, [&](const MachineShape& m) { return m == usual; })) return;
     if (const auto p = read.optional("devices"))
-        p->refuse("fills machines that are alike; those of \"classes\" differ: give \"nodes\"");
+        p->refuse("fills identical machines; those of \"classes\" differ: give \"nodes\"");
     MachineShape largest = machines.front();
     std::vector<int> sizes;
     std::int64_t devices = 0;
@@ -134,10 +135,10 @@ void read_cables(const Place& classes, const ObjectReader& read, ClusterChoice& 
         const Place place = *ObjectReader(classes.element(i), node_class_keys()).optional("link");
         if (!cluster.fabric.one_cable_per_node)
             place.refuse(
-                "is the one cable of a node; those of this fabric have several. Give them in the "
-                "fabric");
+                "is for the only cable of a node; nodes of this fabric have several. Give them in "
+                "the fabric");
         if (read.optional("fabric")->json->contains("other_links"))
-            place.refuse("says what \"fabric.other_links\" says; give links in one of them");
+            place.refuse("duplicates \"fabric.other_links\"; give links in one of them");
         if (!cluster.fabric.usual_cable || *cluster.fabric.usual_cable != *link)
             cluster.fabric.as_idle_star.reset();
         has_links = true;
@@ -153,10 +154,10 @@ void read_cables(const Place& classes, const ObjectReader& read, ClusterChoice& 
 
 void refuse_beside_classes(const ObjectReader& read, const ClusterChoice& cluster) {
     if (const auto p = read.optional("placement"); p && !cluster.classes.empty())
-        p->refuse("goes without \"classes\", which name the nodes of the fabric");
+        p->refuse("cannot be used with \"classes\", which name the nodes of the fabric");
     if (cluster.uneven.empty()) return;
     if (const auto p = read.optional("background"))
-        p->refuse("is for machines that are alike; those of \"classes\" are uneven");
+        p->refuse("is for identical machines; those of \"classes\" differ");
 }
 
 }  // namespace

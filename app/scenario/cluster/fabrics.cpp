@@ -192,7 +192,7 @@ FabricChoice read_leaf_spine(const ObjectReader& read, NodeDraw draw) {
     shape.spines = as_count(spines);
     if (shape.cables() > most_cables)
         spines.refuse(
-            fmt::format("{} leaves with {} spines are {} cables; at most {} have a number",
+            fmt::format("{} leaves with {} spines need {} cables; at most {} are possible",
                         shape.leaves(), shape.spines, shape.cables(), most_cables));
     shape.uplink = read_uplink(read, shape);
 
@@ -361,7 +361,7 @@ constexpr auto fabric_kinds = std::to_array<FabricEntry>({
     {"dumbbell", "two switches with half of the nodes each and one cable between them",
      dumbbell_keys, &read_dumbbell},
     {"graph", "any switches and cables, listed one by one", graph_keys, &read_graph},
-    {"regions", "nodes in regions, and a pipe from each region to each other one", regions_keys,
+    {"regions", "nodes in regions, with a pipe from each region to every other one", regions_keys,
      &read_regions},
 });
 

@@ -61,11 +61,12 @@ AbsencesOfNodes read_schedule(const Place& place, int nodes) {
     for (std::size_t i = 0; i < place.json->size(); ++i) {
         const ObjectReader read(place.element(i), absence_key_table);
         const std::int64_t node =
-            as_integer(read.required("node", "which, such as 3"), 0, nodes - 1);
-        Absence absence{Time{as_duration(read.required("at", "when it dies, such as \"10s\""))}};
+            as_integer(read.required("node", "which node, such as 3"), 0, nodes - 1);
+        Absence absence{Time{as_duration(read.required("at", "when it fails, such as \"10s\""))}};
         if (const auto p = read.optional("for")) {
             const Duration length = as_duration(*p);
-            if (length == Duration::zero()) p->refuse("is no time; leave it out for good");
+            if (length == Duration::zero())
+                p->refuse("is not a time; leave it out if the node stays away");
             absence.returns = returns_after(absence.leaves, length);
         }
         schedule[static_cast<std::size_t>(node)].push_back(absence);
@@ -73,7 +74,7 @@ AbsencesOfNodes read_schedule(const Place& place, int nodes) {
     for (std::size_t node = 0; node < schedule.size(); ++node)
         put_in_order(schedule[node], [&](const Absence& a, const Absence& b) {
             place.refuse(fmt::format(
-                "node {} dies at {} while it is away from {} on; give it one absence at a time",
+                "node {} fails at {} while it is away since {}; give it one absence at a time",
                 node, to_string(b.leaves.time_since_epoch()),
                 to_string(a.leaves.time_since_epoch())));
         });
@@ -101,12 +102,12 @@ std::vector<Absence> in_order(const NumberTable& table, std::vector<ListedAbsenc
         if (i > 0 && listed[i].absence.leaves < listed[i - 1].absence.returns)
             table.refuse(*(listed[i].row->line > listed[i - 1].row->line ? listed[i].row
                                                                          : listed[i - 1].row),
-                         "the node is away already, by another row");
+                         "the node is already away, according to another row");
         absences.push_back(listed[i].absence);
     }
     if (const std::optional<Time> until = away_at_first(absences, period);
         until && *until > absences.front().leaves)
-        table.refuse(*listed.back().row, "the node is away already, by another row");
+        table.refuse(*listed.back().row, "the node is already away, according to another row");
     return absences;
 }
 
@@ -116,7 +117,7 @@ AbsenceTrace read_absence_trace(const Place& place, int nodes) {
     AbsenceTrace trace;
     if (const auto p = read.optional("period")) {
         trace.period = as_duration(*p);
-        if (*trace.period == Duration::zero()) p->refuse("a period is above 0");
+        if (*trace.period == Duration::zero()) p->refuse("must be above 0");
     }
     const double most = trace.period ? to_seconds(*trace.period) : most_failure_seconds;
     const auto columns = std::to_array<NumberColumn>(
@@ -129,7 +130,7 @@ AbsenceTrace read_absence_trace(const Place& place, int nodes) {
         const auto node = static_cast<std::size_t>(row.numbers[0]);
         if (static_cast<double>(node) != row.numbers[0])
             table.refuse(row,
-                         fmt::format("{} is no node; nodes are whole numbers", row.numbers[0]));
+                         fmt::format("{} is not a node; nodes are whole numbers", row.numbers[0]));
         Absence absence{Time{from_seconds(row.numbers[1])}};
         if (!std::isinf(row.numbers[2])) absence.returns = Time{from_seconds(row.numbers[2])};
         if (trace.period && absence.returns < absence.leaves)
@@ -148,9 +149,11 @@ Checkpoints read_checkpoints(const Place& place) {
     Checkpoints checkpoints;
     const Place every = read.required("every", "the time between two, such as \"20min\"");
     checkpoints.every = as_duration(every);
-    if (checkpoints.every == Duration::zero()) every.refuse("an interval is above 0");
-    checkpoints.write = as_duration(read.required("write", "what writing costs, such as \"30s\""));
-    checkpoints.read = as_duration(read.required("read", "what reading costs, such as \"30s\""));
+    if (checkpoints.every == Duration::zero()) every.refuse("must be above 0");
+    checkpoints.write =
+        as_duration(read.required("write", "how long writing takes, such as \"30s\""));
+    checkpoints.read =
+        as_duration(read.required("read", "how long reading takes, such as \"30s\""));
     return checkpoints;
 }
 
@@ -179,11 +182,12 @@ FailureChoice read_failures(const Place& place, NodeDraw draw, std::vector<Drawn
     if (const auto p = read.optional("trace")) choice.trace = read_absence_trace(*p, draw.nodes);
     if (const auto p = read.optional("mean_between")) {
         choice.mean_between = as_duration(*p);
-        if (*choice.mean_between == Duration::zero()) p->refuse("a mean time is above 0");
+        if (*choice.mean_between == Duration::zero()) p->refuse("must be above 0");
         choice.mean_repair =
             as_duration(read.required("mean_repair", "the mean time away, such as \"10min\""));
     } else if (!read.has("schedule") && !read.has("trace")) {
-        place.refuse("says not who fails; give \"schedule\", \"mean_between\" or \"trace\"");
+        place.refuse(
+            "does not say which nodes fail; give \"schedule\", \"mean_between\" or \"trace\"");
     }
     for (const char* key : {"mean_repair", "nodes", "share"})
         if (const auto p = read.optional(key); p && !choice.mean_between)
@@ -192,16 +196,16 @@ FailureChoice read_failures(const Place& place, NodeDraw draw, std::vector<Drawn
     choice.nodes = std::move(fail.nodes.front());
     std::ranges::move(fail.drawn, std::back_inserter(drawn));
     if (const auto p = read.optional("on_death"))
-        choice.on_death = as_choice(*p, "what to do then", on_death_table);
+        choice.on_death = as_choice(*p, "an action on a failure", on_death_table);
     choice.detection = usual_detection;
     if (const auto p = read.optional("detection")) choice.detection = as_duration(*p);
     if (const auto p = read.optional("checkpoint")) choice.checkpoints = read_checkpoints(*p);
     if (const auto p = read.optional("return_from")) {
         choice.return_from = as_choice(*p, "a way to return", return_table);
         if (choice.on_death == OnDeath::restart)
-            p->refuse("all go back to the checkpoint when \"on_death\" is \"restart\"");
+            p->refuse("all nodes go back to the checkpoint when \"on_death\" is \"restart\"");
         if (*choice.return_from == ReturnFrom::checkpoint && !choice.checkpoints)
-            p->refuse("needs a \"checkpoint\", which says what writing and reading cost");
+            p->refuse("needs a \"checkpoint\" with the times of writing and reading");
     }
     return choice;
 }
@@ -226,27 +230,26 @@ void check_failures(const Place& place, const FailureChoice& failures,
     const WhenNodesDie then = algorithm.when_nodes_die;
     if (then == WhenNodesDie::cannot_go_on)
         place.refuse(
-            "this algorithm cannot go on without a node, nor take one up again; set \"on_death\" "
-            "to \"restart\"");
+            "this algorithm cannot continue without a node, nor readmit one; set \"on_death\" to "
+            "\"restart\"");
     if (!algorithm.why_survivors_cannot_go_on.empty())
-        place.refuse(fmt::format("the exchange that this algorithm chose is not for that: {}",
+        place.refuse(fmt::format("the exchange of this algorithm does not support that: {}",
                                  algorithm.why_survivors_cannot_go_on));
     const bool has_rounds =
         then == WhenNodesDie::reruns_replicas || then == WhenNodesDie::reruns_models;
     if (devices_per_node > 1 && algorithm.islands.empty() && algorithm.all_reduce &&
         goes_by_machine(*algorithm.all_reduce))
         place.refuse(
-            "survivors rerun all-reduces of their devices one by one, and this one goes by machine "
-            "(a hierarchy, rings of cards, or sums in switches): choose another, such as \"ring\", "
-            "or set \"on_death\" to \"restart\"");
+            "survivors rerun all-reduces of their devices one by one, and this one works by "
+            "machine (a hierarchy, rings of cards, or sums in switches): choose another, such as "
+            "\"ring\", or set \"on_death\" to \"restart\"");
     if (failures.on_death == OnDeath::stall && !has_rounds)
-        place.refuse("nobody stalls in this algorithm; set \"on_death\" to \"go-on\"");
+        place.refuse("no worker stalls in this algorithm; set \"on_death\" to \"go-on\"");
     const ReturnFrom from = failures.return_from.value_or(ReturnFrom::peer);
     const bool from_elsewhere = from == ReturnFrom::own || from == ReturnFrom::checkpoint;
     if (then == WhenNodesDie::reruns_replicas && from_elsewhere)
         place.refuse(
-            "a node of this algorithm has the model that all have; set \"return_from\" to "
-            "\"peer\"");
+            "all nodes of this algorithm have the same model; set \"return_from\" to \"peer\"");
 }
 
 namespace {

@@ -37,7 +37,7 @@ class Vertices {
         for (std::size_t i = 0; i < names_.size(); ++i)
             if (!vertex_of_.emplace(names_[i], nodes + static_cast<int>(i)).second)
                 switches->element(i).refuse(fmt::format(
-                    "\"{}\" stands twice; each switch has a name of its own", names_[i]));
+                    "\"{}\" is listed twice; each switch needs its own name", names_[i]));
     }
 
     [[nodiscard]] int switches() const { return static_cast<int>(names_.size()); }
@@ -68,7 +68,8 @@ Graph::Cable read_cable(const Place& place, const Vertices& vertices,
         between.refuse("is not a list of two ends, such as [0, \"s1\"]");
     const int first = vertices.at(between.element(0));
     const int second = vertices.at(between.element(1));
-    if (first == second) between.refuse("joins a thing to itself; a cable has two different ends");
+    if (first == second)
+        between.refuse("joins something to itself; a cable needs two different ends");
     if (usual && !read.has("link")) return {first, second, *usual};
     return {first, second,
             read_link(read.required("link", "give it here, or one for all cables in the fabric"))};
@@ -95,10 +96,10 @@ Graph read_graph_wires(const ObjectReader& read, int nodes) {
     for (std::size_t i = 0; i < cables.json->size(); ++i)
         graph.cables.push_back(read_cable(cables.element(i), vertices, usual));
     if (const auto pair = unconnected_hosts(graph))
-        cables.refuse(fmt::format(
-            "no way leads from node {} to node {}: switches pass messages on and nodes do not; add "
-            "a cable",
-            pair->first, pair->second));
+        cables.refuse(
+            fmt::format("no path leads from node {} to node {}: switches forward messages and "
+                        "nodes do not; add a cable",
+                        pair->first, pair->second));
     return graph;
 }
 

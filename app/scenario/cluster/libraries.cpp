@@ -96,27 +96,26 @@ void check_host_work(const Place& algorithm, const Library& library,
                      const AlgorithmChoice& choice) {
     if (!library.staging && !library.sums) return;
     const auto refuse = [&](std::string_view why) {
-        algorithm.refuse(fmt::format("cannot go with \"cluster.library.{}\": {}",
+        algorithm.refuse(fmt::format("cannot be used with \"cluster.library.{}\": {}",
                                      library.staging ? "staging" : "sums", why));
     };
     if (!choice.exchange || choice.mixing.make)
         refuse(
-            "it is modeled for all-reduce and all-gather, and this algorithm has other messages");
+            "it is modeled for all-reduce and all-gather, and this algorithm sends other messages");
     const ExchangeOptions& exchange = *choice.exchange;
     const Aggregation kind = exchange.aggregation.kind;
     const bool is_one_bit = std::holds_alternative<OneBitCodec>(exchange.codec.coder);
     if (kind != Aggregation::all_reduce && kind != Aggregation::all_gather && !is_one_bit)
         refuse(
             "it is modeled for the aggregations \"all-reduce\" and \"all-gather\", and for the "
-            "codec "
-            "\"one-bit\"; take one of them");
+            "codec \"one-bit\"; use one of them");
     if (exchange.aggregation.machines != ByMachine::flat)
         refuse("it is modeled for flat aggregations; write \"machines\": \"flat\"");
     if (library.sums && !sums_in_series(exchange.aggregation.all_reduce))
         algorithm.refuse(
-            "cannot go with \"cluster.library.sums\": they are modeled for the plans \"ring\", "
-            "\"recursive-doubling\", \"halving-doubling\", \"automatic\" and \"open-mpi\", whose "
-            "members add up a block before they send it on");
+            "cannot be used with \"cluster.library.sums\": they are modeled for the plans "
+            "\"ring\", \"recursive-doubling\", \"halving-doubling\", \"automatic\" and "
+            "\"open-mpi\", whose members add up a block before they send it on");
 }
 
 }  // namespace paceline

@@ -24,7 +24,7 @@ LinkJitter read_normal(const ObjectReader& read) {
 
 Duration above_zero(const Place& place) {
     const Duration span = as_duration(place);
-    if (span == Duration::zero()) place.refuse("a delay of this law is above 0");
+    if (span == Duration::zero()) place.refuse("must be above 0 for this law");
     return span;
 }
 

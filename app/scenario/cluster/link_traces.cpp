@@ -92,17 +92,16 @@ OneWay read_opportunities(const Place& place, Duration interval) {
     std::vector<Duration> packets;
     for (const NumberTable::Row& row : table.rows) {
         if (row.numbers[0] != std::floor(row.numbers[0]))
-            table.refuse(row, fmt::format("{} is no whole millisecond", row.numbers[0]));
+            table.refuse(row, fmt::format("{} is not a whole millisecond", row.numbers[0]));
         const Duration at = from_seconds(1e-3 * row.numbers[0]);
         if (!packets.empty() && at < packets.back())
-            table.refuse(row, fmt::format("{} is before the line before it", to_string(at)));
+            table.refuse(row, fmt::format("{} is before the previous line", to_string(at)));
         packets.push_back(at);
     }
     OneWay way{{}, packets.back()};
     if (way.period == Duration::zero())
         table.refuse(table.rows.back(),
-                     "the last time is that at which a trace wraps around, so "
-                     "it is above 0");
+                     "the trace wraps around at its last time, which must be above 0");
     if (way.period / interval >= most_intervals)
         table.refuse(table.rows.back(),
                      fmt::format("a trace of {} has more than {} intervals of {}; set a longer "
@@ -125,14 +124,15 @@ OneWay read_cooked(const Place& place) {
                                      {"rate", "a bandwidth in Mbps", most_mbps}});
     const NumberTable table = read_bare_table(place, columns);
     if (table.rows.size() < 2)
-        table.refuse(table.rows.front(), "a trace has two lines or more; the first begins it");
+        table.refuse(table.rows.front(),
+                     "a trace needs two lines or more; the first one begins it");
     OneWay way;
     for (std::size_t i = 1; i < table.rows.size(); ++i) {
         const NumberTable::Row& row = table.rows[i];
         const Duration from = from_seconds(table.rows[i - 1].numbers[0]);
         const Duration to = from_seconds(row.numbers[0]);
         if (to <= from)
-            table.refuse(row, fmt::format("{} is not later than the line before it, {}",
+            table.refuse(row, fmt::format("{} is not later than the previous line, {}",
                                           to_string(to), to_string(from)));
         way.add(i == 1 ? Duration::zero() : from, megabits(row.numbers[1]));
         way.period = to;
@@ -157,9 +157,9 @@ LinkTrace read_link_trace(const Place& place) {
     for (const NumberTable::Row& row : table.rows) {
         const Duration at = from_seconds(row.numbers[0]);
         if (trace.rows.empty() && at != Duration::zero())
-            table.refuse(row, "the first row's time is 0");
+            table.refuse(row, "the first row's time must be 0");
         if (!trace.rows.empty() && at <= trace.rows.back().at)
-            table.refuse(row, fmt::format("{} is not later than the row before it, {}",
+            table.refuse(row, fmt::format("{} is not later than the previous row, {}",
                                           to_string(at), to_string(trace.rows.back().at)));
         trace.rows.push_back({at, {megabits(row.numbers[1]), megabits(row.numbers[2])}});
     }

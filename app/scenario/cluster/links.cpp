@@ -99,8 +99,8 @@ Link read_link(const Place& place) {
         const std::optional<Place> stated = read.optional("bandwidth_up");
         const Place at = stated ? *stated : read.required("preset", "a symmetric one");
         at.refuse(
-            fmt::format("is {} from the host and {} to it; links of this fabric are the same "
-                        "both ways, those of a star need not be",
+            fmt::format("is {} from the host and {} to it; links of this fabric are the same both "
+                        "ways (unlike those of a star)",
                         to_string(cable.up.bandwidth), to_string(cable.down.bandwidth)));
     }
     return cable.up;

@@ -48,7 +48,7 @@ std::string_view read_kind(const ObjectReader& read, Keys keys, std::string_view
     for (const std::string_view key : keys)
         if (const auto p = read.optional(key);
             p && key != "kind" && std::ranges::find(kind.keys, key) == kind.keys.end())
-            p->refuse(fmt::format("is no option of \"{}\"", kind.name));
+            p->refuse(fmt::format("is not an option of \"{}\"", kind.name));
     return kind.name;
 }
 
@@ -74,7 +74,8 @@ NodeSpeeds::Stated read_device(const ObjectReader& read, int nodes, Duration gra
     const Duration time =
         time_on({device, read.optional("efficiency"), read.optional("precision")});
     if (gradient == Duration::zero() || time == Duration::zero())
-        device.refuse("a gradient of the workload takes no time, and none on another device");
+        device.refuse(
+            "a gradient of the workload takes no time, so it takes none on another device either");
     NodeSpeeds::Stated stated{std::vector<double>(static_cast<std::size_t>(nodes), 1.0)};
     for (const int node : chosen)
         stated.speeds[static_cast<std::size_t>(node)] = to_seconds(gradient) / to_seconds(time);

@@ -45,10 +45,10 @@ void share_nodes(const Place& place, int nodes, std::vector<Region>& regions) {
     if (open == 0 && left != 0)
         place.refuse(fmt::format("have {} nodes together; the cluster has {}", stated, nodes));
     if (open > 0 && (left < open || left % open != 0))
-        place.refuse(fmt::format(
-            "leave {} of {} nodes to {} regions that state no \"nodes\", which is not the same "
-            "number for each; state theirs",
-            std::max<std::int64_t>(left, 0), nodes, open));
+        place.refuse(
+            fmt::format("leave {} of {} nodes to {} regions without \"nodes\", which do not divide "
+                        "equally; give theirs",
+                        std::max<std::int64_t>(left, 0), nodes, open));
     for (Region& region : regions)
         if (region.hosts == 0) region.hosts = static_cast<int>(left / open);
 }
@@ -67,7 +67,7 @@ std::vector<Region> read_regions(const Place& place, const std::optional<Cable>&
         for (std::size_t other = 0; other < i; ++other)
             if (regions[other].name == regions[i].name)
                 read.required("name", "its own")
-                    .refuse("stands twice; each region has a name of its own");
+                    .refuse("is listed twice; each region needs its own name");
     }
     share_nodes(place, nodes, regions);
     return regions;
@@ -78,7 +78,7 @@ void for_each_pair(const Place& place, std::size_t regions,
                    const std::function<void(std::size_t, std::size_t, const Place&)>& take) {
     const bool is_matrix = place.json->is_array();
     if (is_matrix && place.json->size() != regions)
-        place.refuse(fmt::format("has {} rows for {} regions; a row for each, [from][to]",
+        place.refuse(fmt::format("has {} rows for {} regions; give one row for each, [from][to]",
                                  place.json->size(), regions));
     for (std::size_t from = 0; from < regions; ++from) {
         const Place row = is_matrix ? place.element(from) : place;

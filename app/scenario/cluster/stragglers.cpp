@@ -123,7 +123,7 @@ Keys straggler_keys() {
 
 std::vector<Place> one_or_several(const Place& place) {
     if (!place.json->is_array()) return {place};
-    if (place.json->empty()) place.refuse("is an empty list; give one object at least");
+    if (place.json->empty()) place.refuse("is an empty list; give at least one object");
     std::vector<Place> all;
     for (std::size_t i = 0; i < place.json->size(); ++i) all.push_back(place.element(i));
     return all;

@@ -46,7 +46,8 @@ void read_edge(Edges& edges, const Place& place, bool directed, bool is_first) {
     const int last = static_cast<int>(edges.rows.size()) - 1;
     const int i = static_cast<int>(as_integer(item(place, 0), 0, last));
     const int j = static_cast<int>(as_integer(item(place, 1), 0, last));
-    if (i == j) place.refuse("joins a node to itself; what others leave of 1 stays with it anyway");
+    if (i == j)
+        place.refuse("joins a node to itself; what the others leave of 1 stays with it anyway");
     const bool weighted = json.size() == 3;
     if (!is_first && weighted != edges.weighted)
         place.refuse("either every edge has a weight, or none");
@@ -115,8 +116,8 @@ void check_columns(const Mixing& mixing, const Place& place) {
     const auto [column, sum] = worst_column(mixing);
     if (std::abs(sum - 1) > tolerance)
         place.refuse(
-            fmt::format("does not keep the mean: column {} of W, what others take from node {} and "
-                        "it keeps, sums to {:.9g}, not 1 ({:+.3g})",
+            fmt::format("does not preserve the mean: column {} of W, what others take from node {} "
+                        "and it keeps, sums to {:.9g}, not 1 ({:+.3g})",
                         column, column, sum, sum - 1));
 }
 
@@ -127,7 +128,7 @@ Mixing read_explicit_mixing(const ObjectReader& read, int workers, MixingUse use
     const Edges edges = read_edges(list, directed, workers);
     const auto weights = read.optional("weights");
     if (edges.weighted) {
-        if (weights) weights->refuse("is for edges without weights of their own");
+        if (weights) weights->refuse("is for edges without their own weights");
         Mixing mixing = as_stated(edges, list);
         if (use == MixingUse::averages) check_columns(mixing, list);
         return mixing;

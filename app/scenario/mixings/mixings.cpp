@@ -21,8 +21,8 @@ namespace {
 
 constexpr auto mixing_kinds = std::to_array<MixingEntry>({
     {"ring", "a node and its two neighbors, 1/3 each"},
-    {"complete", "everybody with everybody, 1/n"},
-    {"star", "everybody with the first node"},
+    {"complete", "every node with every node, 1/n"},
+    {"star", "every node with the first one"},
     {"grid", "a rectangle of \"rows\" (default: closest to a square)"},
     {"torus", "the same with its sides joined"},
     {"hypercube", "2^m nodes; numbers that differ in one bit"},
@@ -72,15 +72,15 @@ void check_nodes(const Place& kind, std::string_view name, int workers, int per_
     if (name == "one-peer-inner-outer" && workers > per_machine) {
         if (per_machine == 0)
             kind.refuse(
-                "goes by machine, and those of \"cluster.classes\" differ; take "
+                "works by machine, and the machines of \"cluster.classes\" differ; use "
                 "\"one-peer-exponential\"");
         if (workers % per_machine != 0)
-            kind.refuse(fmt::format("needs full machines; {} workers are no multiple of {}",
+            kind.refuse(fmt::format("needs full machines; {} workers are not a multiple of {}",
                                     workers, per_machine));
         if (per_machine == 2)
             kind.refuse(
-                "needs one device per machine, or 3 or more: where one of two goes out, the "
-                "other has nobody; take \"one-peer-exponential\"");
+                "needs one device per machine, or 3 or more: where one of two goes out, the other "
+                "has no partner; use \"one-peer-exponential\"");
     }
     if (name == "complete" && workers > most_of_complete)
         kind.refuse(fmt::format("complete mixings have at most {} workers", most_of_complete));
@@ -99,9 +99,9 @@ void check_keys(const ObjectReader& read, std::string_view name) {
         for (const char* key : {"edges", "directed", "weights"})
             if (read.has(key))
                 q->refuse(
-                    fmt::format("has its own in each entry; leave out \"{}\" beside it", key));
+                    fmt::format("has its own in each entry; leave out the outer \"{}\"", key));
     const auto weights = read.optional("weights");
-    if (weights && changes(name)) weights->refuse("is for mixings that stay the same");
+    if (weights && changes(name)) weights->refuse("is for mixings that do not change");
 }
 
 // Edges do not say for how many workers they are meant: a worker that no edge names stays alone.
@@ -163,7 +163,7 @@ std::vector<Mixing> read_in_turn(const Place& list, int workers, MixingUse use) 
     constexpr std::size_t most = 10'000;
     if (!list.json->is_array() || list.json->empty() || list.json->size() > most)
         list.refuse(
-            fmt::format("is no list of 1 to {} mixings, such as [{{\"edges\": [[0, 1]]}}, "
+            fmt::format("is not a list of 1 to {} mixings, such as [{{\"edges\": [[0, 1]]}}, "
                         "{{\"edges\": [[1, 2]]}}]",
                         most));
     std::vector<Mixing> all;

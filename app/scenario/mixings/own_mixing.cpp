@@ -45,7 +45,7 @@ std::string fault_of_columns(const Rows& rows) {
         if (std::abs(sums[j] - 1) > tolerance_of_sums)
             return fmt::format(
                 "column {}, what others take from node {} and it keeps, sums to {:.9g}, so "
-                "averages would not keep the mean; columns sum to 1",
+                "averages would not preserve the mean; columns must sum to 1",
                 j, j, sums[j]);
     return {};
 }
@@ -86,7 +86,7 @@ Checked checked_rows(const OwnMixing::Made& made, MixingUse use, std::int64_t st
 Mixing mixing_at(const Place& kind, const OwnMixing::Made& made, MixingUse use, std::int64_t step) {
     Checked checked = checked_rows(made, use, step);
     if (!checked.fault.empty())
-        kind.refuse(fmt::format("W of step {} is no mixing: {}", step, checked.fault));
+        kind.refuse(fmt::format("W of step {} is not a mixing: {}", step, checked.fault));
     return Mixing(std::move(checked.rows));
 }
 

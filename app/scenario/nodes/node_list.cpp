@@ -61,7 +61,7 @@ std::vector<int> read_list(const Place& place, int nodes) {
         const Place one = place.element(i);
         named.push_back(static_cast<int>(as_integer(one, 0, nodes - 1)));
         if (!seen.insert(named.back()).second)
-            one.refuse(fmt::format("node {} stands twice; name each once", named.back()));
+            one.refuse(fmt::format("node {} is listed twice; list each once", named.back()));
     }
     return named;
 }
@@ -144,7 +144,8 @@ NodesOfObjects read_nodes_of(std::span<const Place> objects, NodeDraw draw,
         any_share = any_share || share.has_value();
         const auto nodes = optional_child(objects[i], "nodes");
         if (nodes && share)
-            share->refuse("goes without \"nodes\": it draws them; give one of the two");
+            share->refuse(
+                "cannot be used with \"nodes\", because it draws them; give one of the two");
         if (!nodes) continue;
         read.nodes[i] = read_nodes(*nodes, draw.nodes);
         for (const int node : *read.nodes[i]) named[static_cast<std::size_t>(node)] = true;

@@ -20,12 +20,12 @@ std::string read_name(const Place& place, std::span<const Levels::Named> of_fabr
                       const std::vector<Level>& finer) {
     const std::string name = as_string(place);
     if (name.empty()) place.refuse("is empty; give the level a name, such as \"region\"");
-    if (name == machine_level) place.refuse("is what every cluster has; take another name");
+    if (name == machine_level) place.refuse("exists in every cluster; use another name");
     for (const Levels::Named& level : of_fabric)
         if (level.name == name)
-            place.refuse("is a level of this fabric; take another name, or leave it out");
+            place.refuse("is a level of this fabric; use another name, or leave it out");
     for (const Level& level : finer)
-        if (level.name() == name) place.refuse("stands twice; each level has a name of its own");
+        if (level.name() == name) place.refuse("is listed twice; each level needs its own name");
     return name;
 }
 

@@ -82,7 +82,7 @@ class ReadingClasses {
         const auto p = one.optional("batch");
         if (!p) return workload_.batch.value_or(0);
         if (workload_.by_speed)
-            p->refuse("is what \"by speed\" finds; leave it out, or give each class a batch");
+            p->refuse("is computed by \"by speed\"; leave it out, or give each class a batch");
         if (!workload_.batch) p->refuse("needs \"workload.batch\", that of the other nodes");
         if (workload_.global_batch)
             p->refuse("goes with \"workload.batch\"; \"global_batch\" is split in equal shares");
@@ -304,7 +304,7 @@ void read_class_work(const Place& cluster_text, const Place& workload_text,
                  ? std::vector<Place>{}
                  : one_or_several(*ObjectReader(cluster_text, cluster_keys()).optional("speeds")))
             if (one.json->value("kind", Json()) == "device")
-                one.refuse("says what a class of nodes says; name the \"device\" in \"classes\"");
+                one.refuse("duplicates a class of nodes; name the \"device\" in \"classes\"");
     cluster.class_speeds = std::move(speeds);
     note_devices(reading.kinds(), reading, batches, cluster, workload);
     const auto differs = [&](std::int64_t batch) { return batch != *workload.batch; };

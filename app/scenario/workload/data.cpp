@@ -63,7 +63,7 @@ Deal read_partition(const Place& place, const DataPlan& plan, int workers) {
                           deal.kind == PartitionKind::partly_shuffled ||
                           deal.kind == PartitionKind::dirichlet;
     if (predicts != Prediction::label && by_label)
-        kind.refuse("goes by labels, which these samples have not; use \"iid\" or \"contiguous\"");
+        kind.refuse("needs labels, which these samples do not have; use \"iid\" or \"contiguous\"");
     if (deal.kind == PartitionKind::partly_shuffled)
         deal.number = as_number_up_to(read.required("share", "of samples dealt at random"), 1);
     else if (const auto p = read.optional("share"))
@@ -172,7 +172,7 @@ DataChoice read_data(const Place& place, int workers, std::uint64_t seed) {
     if (choice.shape.train < workers)
         place.refuse(fmt::format("has {} training samples for {} workers; each needs one",
                                  choice.shape.train, workers));
-    if (choice.shape.test == 0) place.refuse("has no test samples; give one at least");
+    if (choice.shape.test == 0) place.refuse("has no test samples; give at least one");
     Deal deal;
     if (entry.by_worker) deal.kind = PartitionKind::contiguous;
     if (const auto p = read.optional("partition")) deal = read_partition(*p, *plan, workers);

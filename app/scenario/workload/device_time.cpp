@@ -147,9 +147,10 @@ Duration step_by_peak(const DeviceChoice& choice, const TimedNet& net, Precision
     const double peak = peak_of(choice, precision, macs, *net.batch);
     if (macs == 0)
         efficiency.refuse(fmt::format(
-            "{} states no multiply-accumulates to estimate by; give \"step_time\"", net.name));
+            "{} has no multiply-accumulates to estimate from; give \"step_time\"", net.name));
     const Duration step = estimated_step(macs, *net.batch, peak, share);
-    if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
+    if (step == Duration::max())
+        efficiency.refuse("makes a step longer than the clock can represent; raise it");
     return step;
 }
 
@@ -160,7 +161,7 @@ Duration time_like(const Place& like, const Place& efficiency, const TimedNet& n
     const Duration step =
         from_seconds(to_seconds(measured_step(net.charged->profile, like, *net.batch, precision)) /
                      as_number_above(efficiency, 0, most));
-    if (step == Duration::zero()) efficiency.refuse("leaves a step of no time; lower it");
+    if (step == Duration::zero()) efficiency.refuse("makes a step take no time; lower it");
     return step;
 }
 
@@ -182,14 +183,15 @@ Duration time_on_own_device(const DeviceChoice& choice, const TimedNet& net, Pre
         "operations per second, such as 1.4e13; or name a measured device in \"like\"");
     if (choice.precision)
         choice.precision->refuse(
-            "is for a device that is named; \"peak_flops\" is a peak in whichever you mean");
+            "is for a named device; \"peak_flops\" is a peak in the precision that you mean");
     const double macs = macs_of(net);
     if (macs == 0)
         device.refuse(fmt::format(
-            "{} states no multiply-accumulates to estimate by; give \"step_time\"", net.name));
+            "{} has no multiply-accumulates to estimate from; give \"step_time\"", net.name));
     const Duration step = estimated_step(macs, *net.batch, as_number_above(peak, 0, most_own_peak),
                                          as_number_above(efficiency, 0, 1));
-    if (step == Duration::max()) efficiency.refuse("leaves a step beyond the clock; raise it");
+    if (step == Duration::max())
+        efficiency.refuse("makes a step longer than the clock can represent; raise it");
     return step;
 }
 
@@ -210,8 +212,7 @@ Duration time_on_device(const DeviceChoice& choice, const TimedNet& net) {
     const Precision precision = choice.precision ? as_precision(*choice.precision) : net.precision;
     if (device.json->is_object()) {
         if (choice.efficiency)
-            choice.efficiency->refuse(
-                "is for a device that is named; write it into the \"device\"");
+            choice.efficiency->refuse("is for a named device; write it into the \"device\"");
         return time_on_own_device(choice, net, precision);
     }
     if (!net.charged && macs_of(net) == 0)

@@ -194,7 +194,7 @@ constexpr auto generated_kinds = std::to_array<DataEntry>({
      false},
     {"teacher-network", "points labelled by a random two-layer net", teacher_keys, &plan_teacher,
      false},
-    {"linear-regression", "each worker with an optimum of its own, in blocks", regression_keys,
+    {"linear-regression", "each worker with its own optimum, in blocks", regression_keys,
      &plan_regression, true},
     {"digits", "drawn digits, distorted: images", digits_keys, &plan_digits, false},
     {"artificial-language", "text of a seeded grammar with Zipf words", language_keys,

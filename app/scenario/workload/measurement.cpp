@@ -33,17 +33,17 @@ void read_every(const Place& place, Measurement& measurement) {
     const std::string text = as_string(place);
     constexpr double most = 1e12;
     if (const auto epochs = counted(text, " epochs")) {
-        if (*epochs <= 0 || *epochs > most) place.refuse("is no positive number of epochs");
+        if (*epochs <= 0 || *epochs > most) place.refuse("is not a positive number of epochs");
         measurement.every_epochs = epochs;
     } else if (const auto steps = counted(text, " iterations")) {
         if (*steps < 1 || *steps > most || *steps != std::floor(*steps))
-            place.refuse("is no whole number of iterations, 1 or more");
+            place.refuse("is not a whole number of iterations, 1 or more");
         measurement.every.iterations = static_cast<std::int64_t>(*steps);
     } else if (text.ends_with("epoch") || text.ends_with("iteration")) {
         place.refuse("write \"1 epochs\" or \"1 iterations\"");
     } else {
         measurement.every.time = as_duration(place);
-        if (measurement.every.time == Duration::zero()) place.refuse("a time is above 0");
+        if (measurement.every.time == Duration::zero()) place.refuse("must be above 0");
     }
 }
 

@@ -67,7 +67,7 @@ ModelChoice choice_of(const ObjectReader& read, std::unique_ptr<Net<Scalar>> net
 void require(const ObjectReader& read, const DataShape& data, Prediction predicts,
              std::string_view what) {
     if (data.predicts != predicts)
-        read.place().refuse(fmt::format("needs data of {}, and \"data\" has other", what));
+        read.place().refuse(fmt::format("needs data of {}, and \"data\" has others", what));
 }
 
 // An index has 32 bits where addresses have.
@@ -125,7 +125,7 @@ ModelChoice read_cnn(const ObjectReader& read, const DataShape& data) {
     shape.classes = data.classes;
     if (const auto p = read.optional("channels")) {
         shape.channels = as_widths(*p);
-        if (shape.channels.empty()) p->refuse("names no channels; give one stage at least");
+        if (shape.channels.empty()) p->refuse("names no channels; give at least one stage");
     }
     int height = data.image.height;
     int width = data.image.width;

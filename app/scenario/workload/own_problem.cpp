@@ -41,7 +41,7 @@ OwnModel read_own_problem(const OwnProblem& own, const Place& model, const Place
     const ObjectReader read(model, keys);
     if (data != nullptr && !own.takes_data)
         data->refuse(
-            "has no place beside a problem with samples of its own; let its __init__ take "
+            "cannot be used with a problem that has its own samples; let its __init__ take "
             "\"data\"");
     if (data == nullptr && own.takes_data)
         model.refuse("takes data, and the workload has none: \"data\" is missing");

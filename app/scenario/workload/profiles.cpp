@@ -34,7 +34,7 @@ constexpr std::int64_t most_profile_entries = std::int64_t{1} << 50;
 
 std::vector<Place> elements(const Place& place, bool may_be_empty) {
     if (!place.json->is_array()) place.refuse("is not a list; write [...]");
-    if (place.json->empty() && !may_be_empty) place.refuse("is empty; one element at least");
+    if (place.json->empty() && !may_be_empty) place.refuse("is empty; give at least one element");
     std::vector<Place> all;
     for (std::size_t i = 0; i < place.json->size(); ++i) all.push_back(place.element(i));
     return all;
@@ -92,7 +92,7 @@ void check_times(const Place& layers, const Profile& profile) {
     if (all == Duration::zero())
         layers.refuse(
             "take no time, forward and backward; state what was measured, or leave both out");
-    if (all == Duration::max()) layers.refuse("take longer than the clock goes, 106 days");
+    if (all == Duration::max()) layers.refuse("take longer than the clock can represent, 106 days");
 }
 
 MeasuredThroughput read_throughput(const Place& place) {
@@ -145,8 +145,7 @@ void read_measured_batch(const ObjectReader& read, Profile& profile) {
     if (profile.layers.empty() || !profile.layers.front().times)
         batch->refuse(
             "is the one that the layers' times were measured with, and no layer has \"forward\" "
-            "and "
-            "\"backward\"; the batch of a scenario belongs into its workload");
+            "and \"backward\"; the batch of a scenario belongs in its workload");
     profile.batch = as_integer(*batch, 1, 1'000'000'000);
 }
 

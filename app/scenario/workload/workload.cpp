@@ -82,7 +82,8 @@ Duration as_gradient_time(const Place& place, std::optional<std::int64_t> batch)
         as_duration(read.required("per_sample", "what each sample of the batch adds"));
     if (!batch) place.refuse("depends on the \"batch\", which is not given");
     const Duration time = sum(floor, multiple(*batch, per_sample));
-    if (time == Duration::max()) place.refuse("makes a gradient that lasts beyond the clock");
+    if (time == Duration::max())
+        place.refuse("makes a gradient longer than the clock can represent");
     return time;
 }
 
@@ -106,7 +107,7 @@ Duration read_measured_time(const ObjectReader& read, const ClusterChoice& clust
     for (const char* key : {"device", "efficiency", "precision"})
         if (const auto p = read.optional(key))
             p->refuse(
-                fmt::format("has no place beside {}, whose layers have measured times of one "
+                fmt::format("cannot be used with {}, whose layers have measured times of one "
                             "device; \"{}\" scales these times",
                             net.profile.name, scale));
     if (const auto stated = read_stated_time(read, cluster, batch)) return *stated;
@@ -130,7 +131,7 @@ Duration read_time_of(const ObjectReader& read, const ClusterChoice& cluster, co
                               net);
     for (const auto& [key, what] :
          {std::pair{"efficiency", "is the share of a device's peak; name a \"device\""},
-          std::pair{"precision", "is that of a device's peak or measurement; name a \"device\""}})
+          std::pair{"precision", "refers to a device's peak or measurement; name a \"device\""}})
         if (const auto p = read.optional(key)) p->refuse(what);
     if (const auto stated = read_stated_time(read, cluster, net.batch)) return *stated;
     if (!cluster.bus)
@@ -194,7 +195,8 @@ Duration read_gradient_time(const ObjectReader& read, const ClusterChoice& clust
     workload.recompute = way;
     if (way == Recompute::none) return plain;
     const Duration time = with_recomputation(plain, charged->profile, workload);
-    if (time == Duration::max()) recompute->refuse("makes a gradient that lasts beyond the clock");
+    if (time == Duration::max())
+        recompute->refuse("makes a gradient longer than the clock can represent");
     return time;
 }
 
@@ -259,7 +261,7 @@ ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload)
     if (const auto gradient = read.optional("gradient")) {
         const Bytes size = as_bytes(*gradient);
         if (size.count < 4 || size.count % 4 != 0)
-            gradient->refuse("a gradient is a whole number of 4-byte entries, one at least");
+            gradient->refuse("a gradient is a whole number of 4-byte entries, at least one");
         if (size.count / 4 > most_gradient_entries)
             gradient->refuse(
                 fmt::format("a gradient has at most {} entries", most_gradient_entries));
@@ -270,7 +272,7 @@ ChargedNetPtr read_what_is_charged(const ObjectReader& read, Workload& workload)
         return nullptr;
     }
     if (const auto tensors = read.optional("tensors"))
-        tensors->refuse("cuts a \"gradient\" of so many bytes; a net has tensors of its own");
+        tensors->refuse("cuts a \"gradient\" of so many bytes; a net has its own tensors");
     ChargedNetPtr net = load_profile(
         read.required("profile",
                       "a net's name (paceline list profiles); or give \"gradient\", or "
@@ -306,8 +308,8 @@ ReadWorkload read_what_trains(const ObjectReader& read, const WorkloadSurroundin
     for (const char* key : {"profile", "gradient", "tensors", "dataset_samples"})
         if (const auto p = read.optional(key))
             p->refuse(
-                "has no place beside \"model\"; a net that the clock is charged for is named "
-                "in \"stand_in_for\"");
+                "cannot be used with \"model\"; name a net that determines the time in "
+                "\"stand_in_for\"");
     Training training;
     read_model_and_data(read, around, training);
     if (const auto p = read.optional("weigh"))
@@ -326,7 +328,7 @@ ReadWorkload read_what_trains(const ObjectReader& read, const WorkloadSurroundin
         for (const char* key : {"step_time", "gradient_time", "device", "device_memory",
                                 "efficiency", "precision", "recompute"})
             if (const auto p = read.optional(key))
-                p->refuse("belongs into \"stand_in_for\", whose time it is");
+                p->refuse("belongs in \"stand_in_for\", whose time it is");
         training.stand_in = true;
         const ObjectReader charged(*stand_in, stand_in_key_table);
         const ChargedNetPtr net =

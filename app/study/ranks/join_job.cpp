@@ -20,7 +20,7 @@ constexpr const char* plugin_name = "paceline_mpi.so";
 
 std::string mpi_there() {
     const auto file = plugin_file(plugin_name);
-    return file ? file->string() : fmt::format("none ({} is not there)", plugin_name);
+    return file ? file->string() : fmt::format("none ({} was not found)", plugin_name);
 }
 
 std::unique_ptr<Communicator> join_job() {
@@ -32,7 +32,7 @@ std::unique_ptr<Communicator> join_job() {
         throw ConfigError(
             "MPI", "",
             fmt::format("{} has started several copies of paceline, which find no MPI ({}), and "
-                        "each would run the whole study; install the MPI that paceline is built "
+                        "each would run the whole study; install the MPI that paceline was built "
                         "with, or run it without a launcher and with --jobs",
                         launched->by, plugin.fault));
     const auto make = reinterpret_cast<Communicator* (*)()>(plugin.function);
@@ -40,8 +40,8 @@ std::unique_ptr<Communicator> join_job() {
     if (communicator->info().ranks == 1 && launched->ranks.value_or(1) > 1)
         throw ConfigError(
             "MPI", "",
-            fmt::format("{} has started {} processes that do not find each other: it belongs to "
-                        "another MPI than the one that this paceline is built with",
+            fmt::format("{} has started {} processes that do not find each other: it belongs to a "
+                        "different MPI than the one that this paceline was built with",
                         launched->by, *launched->ranks));
     return communicator;
 }

@@ -45,7 +45,7 @@ void Leader::check(int rank, const Hello& own) const {
     if (other.study != own.study)
         throw ConfigError(name_of(rank), "",
                           "reads another scenario, or other files named in it, than rank 0; make "
-                          "them the same on all machines");
+                          "them identical on all machines");
 }
 
 void Leader::gather(const Hello& own) {
@@ -81,7 +81,7 @@ void Leader::answer(Handing& handing, const RankMessage& message) {
         auto result = read_point(message.text, handing.runs.key(run));
         if (!result)
             throw std::runtime_error(
-                fmt::format("{}: the result of run {} is not whole", name_of(message.rank), run));
+                fmt::format("{}: the result of run {} is incomplete", name_of(message.rank), run));
         --handing.elsewhere;
         handing.exchange.finished(run, std::move(*result));
     }

@@ -112,7 +112,7 @@ float read_number(const Table& table, const Field& field, std::string_view colum
     if (error != std::errc{} || stop != end || !(std::abs(number) <= most))
         table.fail(
             field, column,
-            fmt::format("\"{}\" is no number within +-{:.3g}", field.text.substr(0, 40), most));
+            fmt::format("\"{}\" is not a number within +-{:.3g}", field.text.substr(0, 40), most));
     return static_cast<float>(number);
 }
 
@@ -137,15 +137,15 @@ void check_labels(const Table& table, const std::vector<Field>& labels, std::str
             9007199254740992;  // 2^53, where a double no longer tells all apart
         const std::optional<double> number = number_in(label);
         if (number && std::abs(*number) >= beyond)
-            refuse("is beyond the labels that can be told apart, which are within +-2^53");
-        if (label.text.empty()) refuse("is no label; every row has one");
+            refuse("is beyond the labels that can be distinguished, which are within +-2^53");
+        if (label.text.empty()) refuse("is not a label; every row has one");
         if (number && *number != std::floor(*number))
             refuse(
-                "is no label; labels are whole numbers or names, and a number to predict is a "
+                "is not a label; labels are whole numbers or names, and a number to predict is a "
                 "\"target\"");
         if (number.has_value() != numbers)
-            refuse(numbers ? "is no whole number, as the labels above it are; labels are all whole "
-                             "numbers or all names"
+            refuse(numbers ? "is not a whole number, as the labels above it are; labels are all "
+                             "whole numbers or all names"
                            : "is a number, and the labels above it are names; labels are all whole "
                              "numbers or all names");
     }

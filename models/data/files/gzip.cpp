@@ -47,10 +47,9 @@ class Inflater {
             stream_.next_out = piece.data();
             stream_.avail_out = static_cast<uInt>(piece.size());
             result = inflate(&stream_, Z_NO_FLUSH);
-            if (result == Z_BUF_ERROR && stream_.avail_in == 0)
-                fail("the gzip file is cut off; its content goes on");
+            if (result == Z_BUF_ERROR && stream_.avail_in == 0) fail("the gzip file is truncated");
             if (result != Z_OK && result != Z_STREAM_END)
-                fail(stream_.msg != nullptr ? stream_.msg : "what is here is no gzip content");
+                fail(stream_.msg != nullptr ? stream_.msg : "this is not gzip content");
             const std::size_t made = piece.size() - stream_.avail_out;
             if (made > limit - content.size())
                 fail(fmt::format("the file inflates to more than {} bytes", limit));

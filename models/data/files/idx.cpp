@@ -98,8 +98,8 @@ Eigen::VectorXi numbered(const std::string& file, const std::vector<unsigned cha
         const std::optional<int> number = classes.of(labels[j]);
         if (!number)
             throw DataError(file, labels_begin + j,
-                            fmt::format("label {}; training has none, but {}", labels[j],
-                                        fmt::join(classes.labels(), ", ")));
+                            fmt::format("label {} does not occur in training, which has {}",
+                                        labels[j], fmt::join(classes.labels(), ", ")));
         numbers[static_cast<Eigen::Index>(j)] = *number;
     }
     return numbers;

@@ -82,7 +82,7 @@ Text read_text(const FileContent& file, const TextOptions& options) {
     const std::string_view content = text_of(file);
     if (const std::size_t nul = content.find('\0'); nul != std::string_view::npos)
         throw DataError(file.name, file.bytes.size() - content.size() + nul,
-                        "a NUL byte; a text has none");
+                        "a NUL byte, which text cannot contain");
 
     Words words = split(content, options.unit);
     const double share = std::round(options.test_share * static_cast<double>(words.text.size()));

@@ -425,7 +425,7 @@ TEST_CASE("command line: explain describes one point, for people and for program
     CHECK(page.err.empty());
     CHECK(contains(page.out, "cluster.nodes = 4"));
     for (const char* section :
-         {"where a step goes", "links", "against the closed form", "what next"})
+         {"where a step's time goes", "links", "compared with the closed form", "what next"})
         CHECK(contains(page.out, section));
     CHECK(json.code == 0);
     CHECK(Json::parse(json.out).at("nodes") == 4);
@@ -685,7 +685,7 @@ TEST_CASE("command line: compare refuses what is no result, by its name") {
     for (const auto& [what, said] : std::map<std::string, std::string>{
              {"missing", "missing: no such file or folder"},
              {"empty", "empty: has no results.csv"},
-             {"small.json", "small.json: is no results.csv of paceline run"}}) {
+             {"small.json", "small.json: is not a results.csv of paceline run"}}) {
         const Outcome outcome = shell.run("compare a " + what);
         CHECK(outcome.code == 2);
         CHECK(contains(outcome.err, said));

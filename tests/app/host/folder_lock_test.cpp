@@ -51,14 +51,14 @@ TEST_CASE("lock: a link, a FIFO or a folder in its place is refused and not touc
     const fs::path lock = folder.path() / ".lock";
     const std::string target = folder.write("target", "precious");
     fs::create_symlink(target, lock);
-    CHECK(refusal(folder.path()).find("is no regular file") != std::string::npos);
+    CHECK(refusal(folder.path()).find("is not a regular file") != std::string::npos);
     CHECK(content(target) == "precious");
     fs::remove(lock);
     CHECK(::mkfifo(lock.c_str(), 0600) == 0);
-    CHECK(refusal(folder.path()).find("is no regular file") != std::string::npos);
+    CHECK(refusal(folder.path()).find("is not a regular file") != std::string::npos);
     fs::remove(lock);
     fs::create_directory(lock);
-    CHECK(refusal(folder.path()).find("is no regular file") != std::string::npos);
+    CHECK(refusal(folder.path()).find("is not a regular file") != std::string::npos);
 }
 
 }  // namespace

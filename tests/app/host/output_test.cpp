@@ -101,7 +101,7 @@ TEST_CASE("output: when the disk is full the old file stays, and nothing else") 
 
     const std::string problem = problem_of_file(file, "new");
 
-    CHECK(contains(problem, "file: cannot be written to its end: File too large"));
+    CHECK(contains(problem, "file: cannot be written completely: File too large"));
     CHECK(content(file) == "old");
     CHECK(names_in(folder.path()) == std::vector<std::string>{"file"});
 }

@@ -108,7 +108,7 @@ TEST_CASE(
     CHECK(as_file(nodes.element(0)) == "folder/x.csv");
     CHECK(nodes.element(0).outside().text("x.csv") == "text of x.csv");
     CHECK_THROWS_WITH_AS(static_cast<void>(as_file(nodes.element(1))),
-                         "folder/scenario.json: nodes[1]: 5 is not a text; put it in quotes",
+                         "folder/scenario.json: nodes[1]: 5 is not a string; put it in quotes",
                          ConfigError);
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("object reader: a duration and a size may be zero, a bandwidth may not
     CHECK(as_duration(place_of(Json("0s"))) == 0s);
     CHECK(as_bytes(place_of(Json("0B"))) == Bytes{0});
     CHECK(problem_of([] { (void)as_bandwidth(place_of(Json("0Gbps"))); }) ==
-          "file.json: at: a bandwidth is above 0");
+          "file.json: at: must be above 0");
 }
 
 TEST_CASE("object reader: a long wrong value is told in part") {

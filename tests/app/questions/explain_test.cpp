@@ -274,7 +274,7 @@ TEST_CASE("explain: one node computes and has no links to double") {
     CHECK(e.parts.size() == 1);
     CHECK(part(e, Obstacle::compute) == 10e-3);
     CHECK(e.kinds.empty());
-    CHECK(next(e, "bandwidth_doubled").why_not == "one worker sends nothing");
+    CHECK(next(e, "bandwidth_doubled").why_not == "a single worker sends nothing");
     CHECK(step_of(next(e, "nodes_doubled")) > 10e-3);
 }
 
@@ -377,7 +377,7 @@ TEST_CASE("explain: a job that is not there, or cannot change places, is refused
     CHECK(contains(said("{}", "C"), "--job: \"C\" is not a job of this point"));
     CHECK(contains(
         said(R"({"cluster": {"compute_jitter": {"kind": "log-normal", "sigma": 0.1}}})", "B"),
-        "\"cluster.compute_jitter\" is of the main job's nodes"));
+        "\"cluster.compute_jitter\" belongs to the main job's nodes"));
     CHECK(said(R"({"stop": {"iterations": null, "time": "1s"}})", "B") == "taken");
 }
 
@@ -500,14 +500,14 @@ TEST_CASE("explain: if there are several points, the user has to choose one") {
         FAIL("one of three points was taken");
     } catch (const ConfigError& error) {
         CHECK(error.problem() ==
-              "makes 3 points, and one is explained; choose it with --point 0 to 2, in the order "
-              "of results.csv, or --set a value of each axis: cluster.nodes (3)");
+              "makes 3 points, and only one can be explained; choose it with --point 0 to 2, in "
+              "the order of results.csv, or --set a value of each axis: cluster.nodes (3)");
     }
     try {
         (void)point_to_explain(study, 3);
         FAIL("there is no point 3");
     } catch (const ConfigError& error) {
-        CHECK(error.problem() == "3 is no point of this study; it has 3, numbered from 0");
+        CHECK(error.problem() == "3 is not a point of this study; it has 3, numbered from 0");
     }
 }
 

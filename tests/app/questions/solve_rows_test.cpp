@@ -152,9 +152,8 @@ TEST_CASE("solve over a study: a fault of the study and too many rows are refuse
     json = Json::parse(study);
     for (int seed = 1; seed <= 51; ++seed) json["sweep"]["seed"].push_back(seed);
     CHECK(contains(refusal(efficiency_of(bandwidth), json.dump()),
-                   "makes 204 points, and each would be a row with a search of its own (at most "
-                   "100); pick values of axes with --pick axis=label: cluster.nodes, algorithm, "
-                   "seed"));
+                   "makes 204 points, and each would be a row with its own search (at most 100); "
+                   "pick values of axes with --pick axis=label: cluster.nodes, algorithm, seed"));
 }
 
 TEST_CASE("solve over a study: the points that were run are a study with the samples' values") {

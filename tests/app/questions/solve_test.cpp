@@ -129,7 +129,7 @@ TEST_CASE("solve: the order of a method and itself is not sure anywhere, with in
     question.asked.settings = {"measure.interval=true"};
     question.asked.against = {R"(algorithm={"kind": "dense", "all_reduce": "ring"})"};
     CHECK(contains(solution_text(question.asked, question.solve()),
-                   "which of the two is larger is not sure from 1Gbps to 100Gbps"));
+                   "which of the two is larger is uncertain from 1Gbps to 100Gbps"));
 }
 
 // The answer for a run that ends within a period is that of whole periods, by the closed form
@@ -451,7 +451,7 @@ TEST_CASE("solve: a run that a limit cuts before a step is whole is a gap, of ev
 
         const Solution solution = question.solve();
 
-        CHECK(solution.why_gap.at(solution.varied.to) == "time-limit, before a step was whole");
+        CHECK(solution.why_gap.at(solution.varied.to) == "time-limit, before a step was complete");
     }
 }
 
@@ -538,7 +538,7 @@ TEST_CASE("solve: refusals name the option, what is wrong and what would be righ
              {bandwidth + "=1Gbps..10", "speedup", {}, {}, "write both alike"},
              {bandwidth + "=1ms..2ms", "speedup", {}, {}, "--vary " + bandwidth + ": "},
              {bandwidth + "=1..2", "speedup", {}, {}, "--vary " + bandwidth + ": "},
-             {bandwidth + "=0bps..1Gbps", "speedup", {}, {}, "a bandwidth is above 0"},
+             {bandwidth + "=0bps..1Gbps", "speedup", {}, {}, "must be above 0"},
              {bandwidth + "=10Gbps..1Gbps",
               "speedup",
               {},
@@ -562,7 +562,7 @@ TEST_CASE("solve: refusals name the option, what is wrong and what would be righ
               "speedup",
               {bandwidth + "=1Gbps"},
               {},
-              "--set " + bandwidth + ": is also what --vary moves"},
+              "--set " + bandwidth + ": is also varied by --vary"},
              {"cluster.nodes=2..4", "speedup", {"cluster.nodse=2"}, {}, "--set cluster.nodse: "},
              {"cluster.nodes=2..4", "speedup", {"nodes"}, {}, "--set: \"nodes\" is not path=value"},
              {"cluster.nodes=2..4",
@@ -624,7 +624,7 @@ TEST_CASE("solve: a share in percent is refused, with the share that was meant")
     };
 
     CHECK(contains(said("efficiency", 90),
-                   "--equals: efficiency is a share, and 90 is beyond all of them; did you mean "
+                   "--equals: efficiency is a share, and 90 is too large for one; did you mean "
                    "\"0.9\", 90 %?"));
     CHECK(contains(said("waiting_network_share", 12.5), "did you mean \"0.125\", 12.5 %?"));
     CHECK(contains(said("test_accuracy", 99), "did you mean \"0.99\", 99 %?"));
@@ -659,8 +659,8 @@ TEST_CASE("solve: for a study it reports which axes to fix, and a free axis is f
     question.asked.equals = 0.5;
 
     CHECK(contains(refusal(question),
-                   "swept.json: sweep: makes 4 points and one is wanted; pick a value of each axis "
-                   "with --pick axis=label: seed, cluster.fabric.link.bandwidth"));
+                   "swept.json: sweep: makes 4 points and only one can be used; pick a value of "
+                   "each axis with --pick axis=label: seed, cluster.fabric.link.bandwidth"));
     question.asked.settings = {"seed=1", "cluster.fabric.link.bandwidth=1Gbps"};
     CHECK(refusal(question) == "taken");
 }

@@ -62,7 +62,7 @@ std::vector<Case> cases() {
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 8})"},
          "local-sgd: its 10 steps end within a period of 8 steps; step time, bytes per step and "
-         "speedup are those of the first 8"},
+         "speedup cover the first 8"},
         {"no-whole-period",
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 12})"},
@@ -74,9 +74,9 @@ std::vector<Case> cases() {
         {"no-rated-period",
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 8})", "measure.skip=2"},
-         "local-sgd: its 10 steps end before a period is over after those that \"measure.skip\" "
-         "leaves out, 8 in whole periods; there will be no step time and no speedup; take 16 steps "
-         "or more"},
+         "local-sgd: its 10 steps end before a whole period follows the steps that "
+         "\"measure.skip\" leaves out, 8 in whole periods; there will be no step time and no "
+         "speedup; use 16 steps or more"},
         {"unfinished-warm-up",
          timing,
          {R"(algorithm={"kind": "one-bit-adam", "fused": true})"},
@@ -98,8 +98,8 @@ std::vector<Case> cases() {
         {"unlike-hops",
          timing,
          {two_regions("5ms")},
-         "dense: its ring takes 20us from machine 0 to 1 and 5.02ms from 3 to 4, and each of its "
-         "rounds waits for the longest hop"},
+         "dense: its ring takes 20us from machine 0 to 1 and 5.02ms from 3 to 4, and each round "
+         "waits for the longest hop"},
         {"unlike-hops",
          timing,
          {two_regions("5ms"), R"(algorithm={"kind": "zero", "stage": 3})"},
@@ -122,23 +122,23 @@ std::vector<Case> cases() {
         {"hierarchy-is-a-ring",
          timing,
          {R"(algorithm={"kind": "dense", "all_reduce": "hierarchical"})"},
-         "dense: its all-reduce is hierarchical, and each machine has one device, so it takes the "
-         "steps of a ring"},
+         "dense: its all-reduce is hierarchical, and each machine has one device, so it works as a "
+         "ring"},
         {"wide-wire",
          timing,
          {R"(workload={"profile": "resnet-50", "device": "v100", "precision": "fp16",
              "efficiency": 0.4, "batch": 32})"},
-         "dense: computes in fp16 and sends 32 bits a number, the default, "},
+         "dense: computes in fp16 and sends 32 bits per number, the default, "},
         {"beyond-memory",
          timing,
          {R"(workload={"profile": "llama-7b", "step_time": "1s", "batch": 1, "device_memory": "80GB"})",
           R"(algorithm={"kind": "adam", "wire": "bf16"})"},
-         "adam: does not fit: a device of 80 GB would keep 107.8 GB, 13.5 parameters, 13.5 "
+         "adam: does not fit: a device of 80 GB would hold 107.8 GB, 13.5 parameters, 13.5 "
          "gradients, 80.9 optimizer; activations come on top"},
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "power-sgd", "rank": 1000})"},
-         "power-sgd: what it sends of a gradient weighs"},
+         "power-sgd: what it sends for a gradient is"},
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "gtop-k", "density": 0.6})"},
@@ -146,7 +146,7 @@ std::vector<Case> cases() {
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "demo", "components": 64, "chunk": 8})"},
-         "demo: what it sends of a gradient weighs"},
+         "demo: what it sends for a gradient is"},
         {"beyond-the-clock",
          timing,
          {"stop.iterations=1000000000000", "workload.step_time=10s"},
@@ -154,26 +154,26 @@ std::vector<Case> cases() {
         {"no-whole-step",
          timing,
          {R"(stop={"time": "90ms"})"},
-         "\"stop.time\", 90ms, is over before its first step, of about 0.243 s"},
+         "\"stop.time\", 90ms, ends the run before its first step, of about 0.243 s"},
         {"no-progress",
          timing,
          {R"(cluster.failures={"mean_between": "2s", "mean_repair": "1s", "on_death": "restart",
                                "checkpoint": {"every": "10s", "write": "1s", "read": "1s"}})"},
-         "dense: a node dies every 0.25 s, and a checkpoint needs"},
+         "dense: a node fails every 0.25 s, and a checkpoint needs"},
         {"no-progress",
          timing,
          {R"(cluster.failures={"mean_between": "2s", "mean_repair": "1s", "on_death": "stall"})",
           "workload.step_time=2s"},
-         "without a death, all nodes present, which happens once in"},
+         "without a failure, all nodes present, which happens once in"},
         {"no-progress",
          timing,
          {R"(cluster.failures={"mean_between": "10s", "mean_repair": "1s"})"},
-         "s without a death, which happens once in about"},
+         "s without a failure, which happens once in about"},
         {"no-progress",
          timing,
          {R"(cluster.failures={"mean_between": "1s", "mean_repair": "1s"})",
           "workload.step_time=10s", R"(algorithm={"kind": "dsgd", "mixing": {"kind": "ring"}})"},
-         "dsgd: a node dies every 1 s, and a step needs"},
+         "dsgd: a node fails every 1 s, and a step needs"},
         {"time-stands-still",
          timing,
          {R"(stop={"time": "90ms"})", "workload.step_time=0s", "cluster.nodes=1"},
@@ -181,7 +181,7 @@ std::vector<Case> cases() {
         {"default-evaluations",
          small_training,
          {"measure={}", "stop.target_accuracy=0.9", "stop.iterations=20"},
-         "it is judged after every epoch, the default, which is 8 iterations"},
+         "by default, it is evaluated after every epoch, which is 8 iterations"},
         {"late-evaluations",
          small_training,
          {"measure.every=6 iterations", "measure.target_loss=0.1"},
@@ -211,7 +211,7 @@ std::vector<Case> cases() {
         {"mixing-in-parts",
          timing,
          {R"(algorithm={"kind": "dsgd", "mixing": {"kind": "explicit", "edges": [[0, 1]]}})"},
-         "parts that never exchange with each other; rho is 1"},
+         "parts that never communicate with each other; rho is 1"},
         {"unsuited-mixing",
          timing,
          {R"(algorithm={"kind": "decentlam", "mixing": {"kind": "exponential"}})"},
@@ -277,7 +277,7 @@ TEST_CASE("warnings: one line for each label, with the number of points") {
 
     REQUIRE(lines.size() == 2);
     CHECK(lines[0].starts_with("a: its 9 steps end"));
-    CHECK(lines[0].ends_with("; so in 2 points [unfinished-period]"));
+    CHECK(lines[0].ends_with("; this applies to 2 points [unfinished-period]"));
     CHECK(lines[1].starts_with("b: its 9 steps end"));
 }
 
@@ -426,8 +426,8 @@ TEST_CASE("warnings: of the wire, only 16 bits that are computed and 32 that are
         warned(timing, {in_bf16, leaf_spine, "cluster.nodes=4",
                         R"(cluster.stragglers={"nodes": [0], "factor": 4})"});
     REQUIRE(lines.size() >= 1);
-    CHECK(lines[0].find("in bf16 and sends 32 bits a number, the default; \"wire\": \"bf16\" sends "
-                        "16; state") != std::string::npos);
+    CHECK(lines[0].find("in bf16 and sends 32 bits per number, the default; \"wire\": \"bf16\" "
+                        "sends 16; state") != std::string::npos);
 }
 
 // The oracle is what a worker contributes with the "wire" of which the warning speaks.

@@ -263,9 +263,9 @@ TEST_CASE("other jobs: check names them, and background traffic, beside their po
             {{"kind": "constant", "from": 0, "to": 3, "rate": "1Gbps"}}]}}, "other_jobs": [{}]}})",
         job("neighbor", "\"odd\""))));
 
-    CHECK(text.find("beside it: dense                   4 workers  8MB          neighbor\n") !=
+    CHECK(text.find("alongside: dense                   4 workers  8MB          neighbor\n") !=
           std::string::npos);
-    CHECK(text.find("beside it: a source of background traffic\n") != std::string::npos);
+    CHECK(text.find("alongside: a source of background traffic\n") != std::string::npos);
     CHECK(check_text(study_of("{}")).find("beside it") == std::string::npos);
 }
 
@@ -308,14 +308,13 @@ TEST_CASE("other jobs: the same scenario gives the same results") {
 TEST_CASE("other jobs: what is wrong with one is told at its place") {
     CHECK(refusal(R"({"other_jobs": {}})").starts_with("other_jobs: is not a list of jobs"));
     CHECK(refusal(fmt::format(R"({{"other_jobs": [{}]}})", job("main", "\"odd\""))) ==
-          "other_jobs[0]: \"main\" is another job's label; each has its own");
+          "other_jobs[0]: \"main\" is already another job's label; each job needs its own");
     CHECK(refusal(fmt::format(R"({{"other_jobs": [{}]}})", job("a", "[8]")))
               .starts_with("other_jobs[0].nodes[0]: "));
     CHECK(refusal(R"({"other_jobs": [{"label": "a", "nodes": "odd", "algorithm": {"kind": "dense"},
         "workload": {"model": {"kind": "softmax-regression"}, "batch": 4, "step_time": "1s",
                      "data": {"kind": "gaussian-mixture"}}}]})") ==
-          "other_jobs[0].workload: has a \"model\"; jobs beside the main one train nothing: give a "
-          "profile");
+          "other_jobs[0].workload: has a \"model\"; only the main job trains: give a profile");
     CHECK(refusal(fmt::format(R"({{"other_jobs": [{}]}})",
                               job("a", "\"odd\"", R"({"kind": "ps-async"})")),
                   R"({"kind": "ring", "link": {"bandwidth": "1Gbps"}})")

@@ -52,7 +52,7 @@ TEST_CASE("table: an interval stands behind its value, the other way around for 
     const std::string table = speedup_table({study, {result}});
     CHECK(table.find("0.5 (0.25 to 1)") != std::string::npos);      // s of a step
     CHECK(table.find("1.50 (0.75 to 3.00)") != std::string::npos);  // speedup
-    CHECK(table.ends_with("\n(a to b): where real values are with 90 % (docs/trust.md)\n"));
+    CHECK(table.ends_with("\n(a to b): 90 % prediction interval (docs/trust.md)\n"));
 }
 
 TEST_CASE("table: machines with several devices have these below the nodes, or beside them") {
@@ -140,15 +140,14 @@ TEST_CASE("table: seeds are one line with mean, deviation, and how many have the
     results[1].metrics.step_time_s.reset();
     results[1].metrics.outcome = "target";
 
-    CHECK(
-        speedup_table({study, results}) ==
-        "       nodes               outcome  simulated s   step s  closed form s     speedup  "
-        "efficiency %\n"
-        "dense      8  2 finished, 1 target          1.5  0.5 (2)           0.55  3.00 ± 2.6     "
-        "37.5 ± 33\n"
-        "\n"
-        "means of 3 seeds ± standard deviation, without it where all are equal; (n): only n seeds "
-        "have the value\n");
+    CHECK(speedup_table({study, results}) ==
+          "       nodes               outcome  simulated s   step s  closed form s     speedup  "
+          "efficiency %\n"
+          "dense      8  2 finished, 1 target          1.5  0.5 (2)           0.55  3.00 ± 2.6     "
+          "37.5 ± 33\n"
+          "\n"
+          "means of 3 seeds ± standard deviation, omitted if all are equal; (n): only n seeds have "
+          "the value\n");
 }
 
 TEST_CASE("table: seeds beside nodes share a cell, and other axes keep their lines") {
@@ -226,7 +225,7 @@ TEST_CASE("table: names in other scripts are aligned by characters, not bytes") 
 
 TEST_CASE("table: only its first lines are printed if it is long") {
     CHECK(first_lines("a\nb\nc\n", 3, "t") == "a\nb\nc\n");
-    CHECK(first_lines("a\nb\nc\n", 2, "t") == "a\nb\n... and 1 lines more in t\n");
+    CHECK(first_lines("a\nb\nc\n", 2, "t") == "a\nb\n... and 1 more lines in t\n");
     CHECK(first_lines("", 2, "t").empty());
 }
 

@@ -342,7 +342,7 @@ const std::vector<Plant> faults_of_timing{
     {"price", "currency", "\"EUR\"", "price.currency", "is not a key here"},
 };
 const std::vector<Plant> faults_of_training{
-    {"", "version", "7", "version", "is no version"},
+    {"", "version", "7", "version", "is not a version"},
     {"cluster", "nodes", "0.5", "cluster.nodes", "is not a whole number"},
     {"cluster.fabric.link", "preset", "\"1GbE-tpc\"", "cluster.fabric.link.preset",
      "not a link preset"},

@@ -108,7 +108,7 @@ TEST_CASE("sweep: a zip may repeat a value of one axis, but no pair") {
 TEST_CASE("sweep: axes of a zip that differ in length are refused") {
     CHECK(problem(R"({"zip": {"cluster.nodes": [2, 4], "workload.batch": [1]}})") ==
           "s.json: sweep.zip.workload.batch: has 1 values and \"cluster.nodes\" has 2; axes of a "
-          "zip have equally many");
+          "zip need the same number");
 }
 
 TEST_CASE("sweep: a path that is swept twice is refused") {
@@ -143,8 +143,8 @@ TEST_CASE("sweep: an index that a list does not have, or that is none, is refuse
           "s.json: sweep.cluster.fabric.other_links.2.link: names element 2 of a list that has 2; "
           "elements count from 0");
     CHECK(problem(R"({"cluster.fabric.other_links.first.link": [{"bandwidth": "5Gbps"}]})") ==
-          "s.json: sweep.cluster.fabric.other_links.first.link: \"first\" is no index of a list; "
-          "elements count from 0");
+          "s.json: sweep.cluster.fabric.other_links.first.link: \"first\" is not an index of a "
+          "list; elements count from 0");
     CHECK(problem("{}", {"cluster.fabric.other_links.9=1"}) ==
           "command line: --set cluster.fabric.other_links.9: names element 9 of a list that has "
           "2; elements count from 0");
@@ -168,7 +168,7 @@ TEST_CASE("sweep: a setting of an axis to a list gives the axis these values") {
     CHECK(problem(R"({"cluster.nodes": [2, 4]})", {"cluster.nodes=[8, 0]"})
               .starts_with("command line: --set cluster.nodes[1]: 0 is "));
     CHECK(problem(R"({"cluster.nodes": [2, 4]})", {"cluster.nodes=[]"}) ==
-          "command line: --set cluster.nodes: is empty; give one value at least");
+          "command line: --set cluster.nodes: is empty; give at least one value");
     CHECK(problem(zipped, {"cluster.nodes=[8, 16]"}) ==
           "command line: --set cluster.nodes: has 2 values, and the axis advances with others "
           "that have 3");
@@ -246,7 +246,7 @@ TEST_CASE("sweep: the title belongs to the study") {
     CHECK_FALSE(Json::parse(study.points[1].resolved).contains("title"));
     CHECK(read_study(text, {"title=another"}).title == "another");
     CHECK(problem(R"({"title": ["a", "b"]})") ==
-          "s.json: sweep.title: is that of the whole study and cannot be swept");
+          "s.json: sweep.title: applies to the whole study and cannot be swept");
 }
 
 TEST_CASE("sweep: reading shows each point once and can be ended") {

@@ -99,7 +99,7 @@ TEST_CASE("testbed: an error is reported in the file that has it") {
           std::string::npos);
     CHECK(refusal(on(R"({"testbed": 3})")).starts_with("studies/mine.json: cluster.testbed: "));
     CHECK(refusal(on(R"({"testbed": "lab.json"})", R"({"nodes": 2})"))
-              .starts_with("studies/lab.json: is no testbed: it has no \"cluster\""));
+              .starts_with("studies/lab.json: is not a testbed: it has no \"cluster\""));
     CHECK(refusal(on(R"({"testbed": "lab.json"})", R"({"cluster": {"testbed": "lab.json"}})"))
               .starts_with("studies/lab.json: cluster.testbed: "));
     const std::string wrong = fmt::format(R"({{"cluster": {}}})", star("fast"));
@@ -138,7 +138,8 @@ TEST_CASE("testbed: its draws are run for intervals, but for constants that the 
     CHECK_FALSE(read(R"({"testbed": "lab.json"})", {"measure.interval=false"}).interval);
     drawn["draws"] = 3;
     CHECK_THROWS_WITH_AS((void)read(R"({"testbed": "lab.json"})"),
-                         doctest::Contains("lab.json: draws: is no list of objects"), ConfigError);
+                         doctest::Contains("lab.json: draws: is not a list of objects"),
+                         ConfigError);
 }
 
 }  // namespace

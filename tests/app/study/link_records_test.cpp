@@ -277,7 +277,7 @@ TEST_CASE(
     const Ran ran = run_with_links(study, folder.path(), 1, "1us");
     REQUIRE(ran.warnings.size() == 1);
     CHECK(ran.warnings.front() ==
-          "links.csv: the run of point 0 is too long for intervals of 1us; they are 10us");
+          "links.csv: the run of point 0 is too long for intervals of 1us; used 10us");
     CHECK(run_with_links(study, folder.path(), 1, "10us").warnings.empty());
 }
 

@@ -849,23 +849,23 @@ TEST_CASE("tracing: impossible options are refused, with the fix") {
     };
     CHECK(refusal({}, one) == "accepted");
     CHECK(refusal({}, study_of_four()) ==
-          "--trace: the study has 4 points; say which to trace with --trace-points 0, "
+          "--trace: the study has 4 points; choose which to trace with --trace-points 0, "
           "--trace-points 0,3..5 or --trace-points all");
     CHECK(refusal(with(&TraceArguments::points, "0,4"), study_of_four()) ==
           "--trace-points: there is no point 4; points are 0..3");
     CHECK(refusal(with(&TraceArguments::points, "first"), study_of_four()) ==
-          "--trace-points: \"first\" is no list of points, such as 0,1,4..7");
+          "--trace-points: \"first\" is not a list of points, such as 0,1,4..7");
     CHECK(refusal(with(&TraceArguments::nodes, "3..4"), one) ==
           "--trace-nodes: there is no node 4; nodes are 0..3");
     CHECK(refusal(with(&TraceArguments::nodes, "3..1"), one) ==
-          "--trace-nodes: \"3..1\" is no list of nodes, such as 0,1,4..7");
+          "--trace-nodes: \"3..1\" is not a list of nodes, such as 0,1,4..7");
     CHECK(refusal(with(&TraceArguments::time, "5"), one) ==
-          "--trace-time: \"5\" is no span of simulated time, such as 1.5s..2s, 10s.. or ..5ms");
+          "--trace-time: \"5\" is not a span of simulated time, such as 1.5s..2s, 10s.. or ..5ms");
     CHECK(refusal(with(&TraceArguments::time, "5..6s"), one).starts_with("--trace-time: "));
     CHECK(refusal(with(&TraceArguments::time, "2s..1s"), one) ==
           "--trace-time: \"2s..1s\" ends before it begins");
     CHECK(refusal(with(&TraceArguments::iterations, "-1..2"), one) ==
-          "--trace-iterations: \"-1..2\" is no range of iterations, which count from 0, such as "
+          "--trace-iterations: \"-1..2\" is not a range of iterations, counted from 0, such as "
           "10..12");
     CHECK(refusal(with(&TraceArguments::time, "..1s"), one) == "accepted");
     CHECK(refusal(with(&TraceArguments::iterations, "1.."), one) == "accepted");

@@ -132,7 +132,7 @@ TEST_CASE("calibrate: a row that nothing explains is named, and no other") {
 TEST_CASE("calibrate: what is wrong with a question is said at its place before anything runs") {
     const std::string range = "cluster.fabric.link.bandwidth=1Gbps..100Gbps";
     const std::string rows = "nodes,step_time_s\n2,0.1\n";
-    CHECK(refusal(about({}, rows)).find("--free: names no constant") != std::string::npos);
+    CHECK(refusal(about({}, rows)).find("--free: does not name a constant") != std::string::npos);
     CHECK(refusal(about({"cluster.fabric.link.bandwith=1Gbps..2Gbps"}, rows))
               .find("did you mean \"bandwidth\"") != std::string::npos);
     CHECK(refusal(about({"stop.iterations=1..5"}, rows))
@@ -141,7 +141,7 @@ TEST_CASE("calibrate: what is wrong with a question is said at its place before 
     CHECK(refusal(about({range}, "nodes,steptime\n2,0.1\n")).find("rows.csv: line 1, steptime") !=
           std::string::npos);
     CHECK(refusal(about({range}, "nodes,step_time_s\n2,-1\n"))
-              .find("rows.csv: line 2, step_time_s: \"-1\" is no number above 0") !=
+              .find("rows.csv: line 2, step_time_s: \"-1\" is not a number above 0") !=
           std::string::npos);
     CHECK(refusal(about({range}, "nodes,step_time_s\n2\n"))
               .find("line 2: has 1 fields, and the header has 2") != std::string::npos);
@@ -150,7 +150,7 @@ TEST_CASE("calibrate: what is wrong with a question is said at its place before 
     CHECK(refusal(about({range}, "cluster.fabric.link.bandwidth,step_time_s\n1Gbps,2\n"))
               .find("sets what --free") != std::string::npos);
     CHECK(refusal(about({"cluster.fabric.link.efficiency=0.5..2"}, rows))
-              .find("rows.csv, line 2: cluster.fabric.link.efficiency: is refused with") !=
+              .find("rows.csv, line 2: cluster.fabric.link.efficiency: is invalid with") !=
           std::string::npos);
 }
 

@@ -163,7 +163,7 @@ TEST_CASE("nccl-tests: a log of mpirun with warnings among its rows gives those 
     CHECK(measured.rows[0].seconds == Approx(61.42e-6).epsilon(1e-12));
     CHECK(measured.rows[2].seconds == Approx(1093.5e-6).epsilon(1e-12));
     CHECK(measured.left_out ==
-          std::vector<std::string>{"line 16: size is 0, so nothing travels",
+          std::vector<std::string>{"line 16: size is 0, so nothing is sent",
                                    "line 21: the row is cut or mixed with another line",
                                    "line 23: #wrong is not 0: the operation gave wrong values"});
 }
@@ -280,7 +280,7 @@ TEST_CASE("OSU: half round trips, one rate, blocks times ranks, and the last ran
     CHECK(says(measured, "line 5, line 12: taken as from one machine to another"));
     CHECK(says(measured, "line 6: size is 0"));
     CHECK(read("# machines: 1\n" + sample("osu.txt")).rows.size() == 2);
-    CHECK(says(measured, "line 13, line 15: of osu_bw the largest size is taken"));
+    CHECK(says(measured, "line 13, line 15: of osu_bw only the largest size is used"));
     CHECK(says(measured, "line 17: osu_bibw is left out"));
 }
 
@@ -332,7 +332,7 @@ TEST_CASE("OSU: a block without ranks, two directions and other programs are ref
               .find("\"Gather Latency Test\" is left out; paceline compares osu_latency") !=
           std::string::npos);
     CHECK(refusal("# OSU MPI Bandwidth Test v7.4\n# Size  Messages/s\n8 2\n")
-              .find("line 2: the column behind Size is not Bandwidth (MB/s)") != std::string::npos);
+              .find("line 2: the column after Size is not Bandwidth (MB/s)") != std::string::npos);
 }
 
 TEST_CASE("iperf3: one connection is a send of what arrived; other tests are refused by name") {
@@ -390,14 +390,13 @@ TEST_CASE(
 
     CHECK(says(read(shared), "traceEvents[1], traceEvents[2]: one call launched several kernels"));
     CHECK(says(read(replaced(trace, "_allgather_base", "all_to_allv")),
-               "\"all_to_allv\" is left out: it is no all-reduce"));
+               "\"all_to_allv\" is left out: it is not an all-reduce"));
     CHECK(says(read(replaced(trace, "\"Float\"", "\"Quarter\"")),
                "the dtype \"Quarter\" is not known"));
     CHECK(refusal(trace.substr(0, 1500)).find("log: line 16: the JSON breaks off") !=
           std::string::npos);
-    CHECK(
-        refusal("{\"traceEvents\": []}").find("traceEvents: has no kernel of NCCL; record with") !=
-        std::string::npos);
+    CHECK(refusal("{\"traceEvents\": []}").find("traceEvents: has no NCCL kernel; record with") !=
+          std::string::npos);
     CHECK(read(trace.substr(trace.find('['), trace.rfind(']') - trace.find('[') + 1)).rows.size() ==
           2);
 }

@@ -81,7 +81,7 @@ TEST_CASE("compare: a value that moved is told with its change, the largest firs
     CHECK(*found.moves[1].relative == doctest::Approx(0.1));
     CHECK_FALSE(found.same());
     const std::string text = comparison_text(found, history);
-    CHECK(has(text, "2 of 6 values moved, in 2 of 3 columns.\n"));
+    CHECK(has(text, "2 of 6 values changed, in 2 of 3 columns.\n"));
     CHECK(text.find("speedup, link 10Gbps") < text.find("step_time_s, link 1Gbps"));
 }
 
@@ -165,18 +165,17 @@ TEST_CASE("compare: what is no result is refused by its name") {
     for (const char* text : {"", "a,b\n1,2\n", "point,algorithm\n0,dense\n",
                              "point,outcome,outcome\n0,finished,finished\n"}) {
         CAPTURE(text);
-        CHECK(has(refusal(good, {"bad", text}), "bad: is no results.csv of paceline run"));
-        CHECK(has(refusal({"bad", text}, good), "bad: is no results.csv of paceline run"));
+        CHECK(has(refusal(good, {"bad", text}), "bad: is not a results.csv of paceline run"));
+        CHECK(has(refusal({"bad", text}, good), "bad: is not a results.csv of paceline run"));
     }
     for (const char* row : {"0,1Gbps,dense,4,finished,0.5\n", "x,1Gbps,dense,4,finished,0.5,2\n",
                             "0,1Gbps,dense,4,finished,0.5,2,3\n"})
         CHECK(has(refusal(good, result_of("bad", row)),
-                  "bad: is no results.csv of paceline run: "
-                  "row 1"));
+                  "bad: is not a results.csv of paceline run: row 1"));
     Result other = good;
     for (const char* manifest : {"", "[]", "{\"program\": \"another\"}"}) {
         other.manifest = manifest;
-        CHECK(has(refusal(good, other), "its manifest.json is not of paceline run"));
+        CHECK(has(refusal(good, other), "its manifest.json was not written by paceline run"));
     }
 }
 
@@ -192,7 +191,7 @@ TEST_CASE("compare: another table that differs makes a difference, from its firs
     CHECK(found.tables[0].file == "timeline.csv");
     CHECK(found.tables[0].line == 4);
     CHECK_FALSE(found.same());
-    CHECK(has(comparison_text(found, history), "timeline.csv differs from line 4 on.\n"));
+    CHECK(has(comparison_text(found, history), "timeline.csv differs, starting at line 4.\n"));
     after.links = "point\n0\n1\n";
     CHECK(compare(before, after).tables.size() == 2);
 }

@@ -161,11 +161,12 @@ TEST_CASE("diagnose: advice is what the simulator gives when its patch is merged
 TEST_CASE("diagnose: what is wrong with a measured number is said before anything runs") {
     CHECK(refusal({}).find("--measured: is missing") != std::string::npos);
     CHECK(refusal({"step"}).find("\"step\" is not what=value") != std::string::npos);
-    CHECK(refusal({"step=4x"}).find("\"4x\" is no time above 0, such as 4s") != std::string::npos);
-    CHECK(refusal({"step=-1s"}).find("is no time above 0") != std::string::npos);
-    CHECK(refusal({"throughput=fast"}).find("is no number above 0") != std::string::npos);
+    CHECK(refusal({"step=4x"}).find("\"4x\" is not a time above 0, such as 4s") !=
+          std::string::npos);
+    CHECK(refusal({"step=-1s"}).find("is not a time above 0") != std::string::npos);
+    CHECK(refusal({"throughput=fast"}).find("is not a number above 0") != std::string::npos);
     CHECK(refusal({"nodes=1"}).find("says no number that was measured") != std::string::npos);
-    CHECK(refusal({"nodes=one:step=1s"}).find("is no number of nodes") != std::string::npos);
+    CHECK(refusal({"nodes=one:step=1s"}).find("is not a number of nodes") != std::string::npos);
     CHECK(refusal({"nods=1:step=1s"}).find("did you mean \"nodes\"") != std::string::npos);
     CHECK(refusal({"step=1s:throughput=3"}).find("give one --measured for each") !=
           std::string::npos);

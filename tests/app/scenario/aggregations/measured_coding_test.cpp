@@ -100,7 +100,7 @@ TEST_CASE("measured coding: faults are told") {
     refused(R"("kind": "sign")", R"("coding": "v100-tensorflw")",
             "did you mean \"v100-tensorflow\"?");
     refused(R"("kind": "fp16")", R"("coding": "v100-tensorflow")",
-            "no coding of \"fp16\" was measured on v100-tensorflow; known there: top-k");
+            "the coding of \"fp16\" was not measured on v100-tensorflow; measured there: top-k");
     refused(R"("kind": "sign")", R"("coding": {"encode": "3ms"})", "algorithm.codec.coding.encode");
 }
 

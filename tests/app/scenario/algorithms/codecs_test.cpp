@@ -116,13 +116,14 @@ TEST_CASE("codecs: what is left out is a tensor, a layer or a place of the model
     CHECK(refusal(R"([0, "conv2"])", model) ==
           std::pair<std::string, std::string>(
               "algorithm.codec.leave_out[1]",
-              "\"conv2\" is no tensor or layer of the model; did you mean \"conv1\"? it has 3, "
+              "\"conv2\" is not a tensor or layer of the model; did you mean \"conv1\"? it has "
+              "3, "
               "from \"conv1.weight\" to \"fc.weight\""));
     CHECK(refusal(R"(["bias"])", model).second ==
-          "\"bias\" is no tensor or layer of the model; it has 3, from \"conv1.weight\" to "
+          "\"bias\" is not a tensor or layer of the model; it has 3, from \"conv1.weight\" to "
           "\"fc.weight\"");
     CHECK(refusal("[3]", model).second ==
-          "3 is no place of a tensor; the model has 3, from 0 to 2, or from -3 to -1");
+          "3 is not the position of a tensor; the model has 3, from 0 to 2, or from -3 to -1");
     CHECK(!refusal("[-4]", model).second.empty());
 }
 

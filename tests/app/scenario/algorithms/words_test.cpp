@@ -222,7 +222,7 @@ TEST_CASE("words: errors stand at the key that the user wrote, and name the kind
           {R"({"kind": "dense-overlapped", "bucket": 7})", "algorithm.bucket", "text"},
           {R"({"kind": "hrovod"})", "algorithm.kind", "did you mean \"horovod\""},
           {R"({"kind": "ps-sync", "all_reduce": "ring"})", "algorithm.all_reduce", "\"dense\""},
-          {R"({"kind": ["sgd"]})", "algorithm.kind", "is not a text"},
+          {R"({"kind": ["sgd"]})", "algorithm.kind", "is not a string"},
           {R"({"kind": "ddp", "codec": "top-k", "aggregation": "neighbors"})",
            "algorithm.aggregation", "the kind \"ddp\""}}) {
         const auto [at, problem] = refusal(Json::parse(text));

@@ -237,17 +237,17 @@ TEST_CASE("access: wrong lines of Mahimahi and Pensieve traces are refused with 
         return "none";
     };
     const auto packets = [](const TraceFiles& files) { return read_mahimahi(files, 100ms); };
-    CHECK(told("5\n4\n", packets) == "line 2: 4ms is before the line before it");
-    CHECK(told("1.5\n", packets) == "line 1: 1.5 is no whole millisecond");
+    CHECK(told("5\n4\n", packets) == "line 2: 4ms is before the previous line");
+    CHECK(told("1.5\n", packets) == "line 1: 1.5 is not a whole millisecond");
     CHECK(told("1 2\n", packets) == "line 1: has 2 numbers; a line has 1");
     CHECK(told("", packets).find("there is no line with numbers") != std::string::npos);
     CHECK(told("0\n", packets).find("line 1: the last time is that at which") == 0);
     CHECK(told("9000000000\n", [](const TraceFiles& files) {
               return read_mahimahi(files, 1ms);
           }).find("intervals of 1ms; set a longer \"interval\"") != std::string::npos);
-    CHECK(told("0 1\n", &read_pensieve).find("line 1: a trace has two lines or more") == 0);
+    CHECK(told("0 1\n", &read_pensieve).find("line 1: a trace needs two lines or more") == 0);
     CHECK(told("0 1\n2 3\n2 1\n", &read_pensieve) ==
-          "line 3: 2s is not later than the line before it, 2s");
+          "line 3: 2s is not later than the previous line, 2s");
 }
 
 TEST_CASE("access: the keys of a trace's format are read, and refused where they mean nothing") {

@@ -60,7 +60,7 @@ TEST_CASE("background choice: what cannot be sent is refused") {
               .starts_with("cluster.background[0].to: "));
     CHECK(refusal(R"([{"kind": "constant", "from": 3, "to": 7, "rate": "1Gbps",
                        "message": "0B"}])") ==
-          "cluster.background[0].message: a message has a byte or more");
+          "cluster.background[0].message: must be at least one byte");
     CHECK(refusal(R"([{"kind": "constant", "from": 3, "to": 7, "rate": "1Gbps", "on": "1s"}])")
               .find("\"on\" is not a key here") != std::string::npos);
     CHECK(refusal(R"([{"kind": "on-off", "from": 3, "to": 7, "rate": "1Gbps", "on": "0s",

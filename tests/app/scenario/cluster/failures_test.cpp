@@ -55,37 +55,38 @@ std::string problem(const Json& failures) {
 
 TEST_CASE("failures: impossible input is refused, with the fix") {
     CHECK(problem(Json{{"on_death", "stall"}}) ==
-          "cluster.failures: says not who fails; give \"schedule\", \"mean_between\" or \"trace\"");
+          "cluster.failures: does not say which nodes fail; give \"schedule\", \"mean_between\" or "
+          "\"trace\"");
     CHECK(problem(Json{{"schedule", Json::array()}})
               .starts_with("cluster.failures.schedule: is not a list such as"));
     CHECK(problem(Json{{"schedule", {{{"node", 9}, {"at", "1s"}}}}})
               .starts_with("cluster.failures.schedule[0].node: "));
     CHECK(problem(Json{{"schedule", {{{"node", 1}, {"at", "1s"}, {"for", "0s"}}}}}) ==
-          "cluster.failures.schedule[0].for: is no time; leave it out for good");
+          "cluster.failures.schedule[0].for: is not a time; leave it out if the node stays away");
     CHECK(problem(
               Json{{"schedule",
                     {{{"node", 1}, {"at", "1s"}, {"for", "9s"}}, {{"node", 1}, {"at", "5s"}}}}}) ==
-          "cluster.failures.schedule: node 1 dies at 5s while it is away from 1s on; give it one "
+          "cluster.failures.schedule: node 1 fails at 5s while it is away since 1s; give it one "
           "absence at a time");
     CHECK(problem(Json{{"mean_between", "1h"}}).find("\"mean_repair\" is missing") !=
           std::string::npos);
     CHECK(problem(Json{{"mean_between", "0s"}, {"mean_repair", "1s"}}) ==
-          "cluster.failures.mean_between: a mean time is above 0");
+          "cluster.failures.mean_between: must be above 0");
     CHECK(problem(Json{{"schedule", {{{"node", 1}, {"at", "1s"}}}}, {"mean_repair", "1s"}}) ==
           "cluster.failures.mean_repair: goes with \"mean_between\"");
     CHECK(problem(
               Json{{"mean_between", "1h"}, {"mean_repair", "1s"}, {"return_from", "checkpoint"}}) ==
-          "cluster.failures.return_from: needs a \"checkpoint\", which says what writing and "
-          "reading cost");
+          "cluster.failures.return_from: needs a \"checkpoint\" with the times of writing and "
+          "reading");
     CHECK(problem(Json{{"mean_between", "1h"},
                        {"mean_repair", "1s"},
                        {"on_death", "restart"},
                        {"return_from", "peer"}}) ==
-          "cluster.failures.return_from: all go back to the checkpoint when \"on_death\" is "
+          "cluster.failures.return_from: all nodes go back to the checkpoint when \"on_death\" is "
           "\"restart\"");
     CHECK(problem(Json{{"mean_between", "1h"}, {"mean_repair", "1s"}, {"return_from", "own"}}) ==
-          "cluster.failures: a node of this algorithm has the model that all have; set "
-          "\"return_from\" to \"peer\"");
+          "cluster.failures: all nodes of this algorithm have the same model; set \"return_from\" "
+          "to \"peer\"");
 }
 
 TEST_CASE("failures: what an algorithm cannot do is refused") {
@@ -93,12 +94,12 @@ TEST_CASE("failures: what an algorithm cannot do is refused") {
     Json study = study_with({{"mean_between", "1h"}, {"mean_repair", "1s"}});
     study["algorithm"] = {{"kind", "one-bit-sgd"}};
     CHECK(problem(folder, study) ==
-          "cluster.failures: this algorithm cannot go on without a node, nor take one up again; "
-          "set \"on_death\" to \"restart\"");
+          "cluster.failures: this algorithm cannot continue without a node, nor readmit one; set "
+          "\"on_death\" to \"restart\"");
     study["algorithm"] = {{"kind", "dsgd"}, {"mixing", {{"kind", "ring"}}}};
     study["cluster"]["failures"]["on_death"] = "stall";
     CHECK(problem(folder, study) ==
-          "cluster.failures: nobody stalls in this algorithm; set \"on_death\" to \"go-on\"");
+          "cluster.failures: no worker stalls in this algorithm; set \"on_death\" to \"go-on\"");
 }
 
 TEST_CASE("failures: a table of absences is read line by line") {
@@ -122,11 +123,11 @@ TEST_CASE("failures: a table of absences is read line by line") {
     CHECK(told("node,leaves_s,returns_s\n1,2e-14,3e-14\n") ==
           "line 2: the node returns no later than it leaves");
     CHECK(told("node,leaves_s,returns_s\n1.5,2,5\n") ==
-          "line 2: 1.5 is no node; nodes are whole numbers");
+          "line 2: 1.5 is not a node; nodes are whole numbers");
     CHECK(told("node,leaves_s,returns_s\n1,2,5\n1,4,9\n") ==
-          "line 3: the node is away already, by another row");
+          "line 3: the node is already away, according to another row");
     CHECK(told("node,leaves_s,returns_s\n1,4,9\n2,1,2\n1,2,5\n") ==
-          "line 4: the node is away already, by another row");
+          "line 4: the node is already away, according to another row");
 }
 
 TEST_CASE("failures: a trace repeats with its period, a schedule does not") {
@@ -204,7 +205,7 @@ TEST_CASE("failures: a node of a trace may never return, if there is no period")
         return problem(folder, study_with({{"trace", trace}}));
     };
     CHECK(told("node,leaves_s,returns_s\n1,2,never\n1,7,9\n", {{"file", "away.csv"}}) ==
-          "line 3: the node is away already, by another row");
+          "line 3: the node is already away, according to another row");
     CHECK(told("node,leaves_s,returns_s\n1,2,sometime\n", {{"file", "away.csv"}}) ==
           "line 2: \"sometime\" is not a time in seconds, within the period: a number from 0 to "
           "9000000, or \"never\"");
@@ -212,7 +213,7 @@ TEST_CASE("failures: a node of a trace may never return, if there is no period")
     CHECK(told("node,leaves_s,returns_s\n1,2,never\n", daily) ==
           "line 2: \"never\" is not a time in seconds, within the period: a number from 0 to 60");
     CHECK(told("node,leaves_s,returns_s\n1,50,6\n1,5,7\n", daily) ==
-          "line 2: the node is away already, by another row");
+          "line 2: the node is already away, according to another row");
     CHECK(told("node,leaves_s,returns_s\n1,50,5\n1,5,7\n", daily) == "none");
 }
 

@@ -121,7 +121,7 @@ TEST_CASE(
         static_cast<void>(study.run(
             {R"(cluster.fabric={"kind": "ring", "link": {"bandwidth": "1Gbps", "latency": "1us"}})",
              tcp(R"("host_rate": "1Gbps")")})),
-        doctest::Contains("cluster.transport.host_rate: bounds the one cable of each node"),
+        doctest::Contains("cluster.transport.host_rate: limits the only cable of a node"),
         ConfigError);
     CHECK_THROWS_WITH_AS(
         static_cast<void>(study.run(

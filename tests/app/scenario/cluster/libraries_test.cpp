@@ -210,7 +210,7 @@ TEST_CASE("libraries: sums are refused where a member does not add up in series"
             static_cast<void>(study.run(
                 {R"(cluster.library={"sums": "1GBps"})",
                  fmt::format(R"(algorithm={{"kind": "dense", "all_reduce": {}}})", how)})),
-            doctest::Contains("cannot go with \"cluster.library.sums\": they are modeled for"),
+            doctest::Contains("cannot be used with \"cluster.library.sums\": they are modeled for"),
             ConfigError);
     }
 }
@@ -225,7 +225,7 @@ TEST_CASE("libraries: staging is refused where it is not modeled") {
         CHECK_THROWS_WITH_AS(
             static_cast<void>(study.run({R"(cluster.library={"staging": "1GBps"})",
                                          fmt::format("algorithm={}", algorithm)})),
-            doctest::Contains("algorithm: cannot go with \"cluster.library.staging\": it is "),
+            doctest::Contains("algorithm: cannot be used with \"cluster.library.staging\": it is "),
             ConfigError);
     }
 }

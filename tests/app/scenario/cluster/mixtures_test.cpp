@@ -138,9 +138,9 @@ TEST_CASE("mixtures: check says how many nodes are drawn") {
     const Phones phones;
     const std::string text = check_text(phones.study());
     for (const char* line :
-         {"drawn: 6 of 20 nodes, by the seed, for cluster.fabric.other_links[0] (share 0.3)",
-          "drawn: 4 of 20 nodes, by the seed, for cluster.fabric.other_links[2] (share 0.2)",
-          "drawn: 10 of 20 nodes, by the seed, for cluster.access[1] (share 0.5)"}) {
+         {"drawn: 6 of 20 nodes by the seed, for cluster.fabric.other_links[0] (share 0.3)",
+          "drawn: 4 of 20 nodes by the seed, for cluster.fabric.other_links[2] (share 0.2)",
+          "drawn: 10 of 20 nodes by the seed, for cluster.access[1] (share 0.5)"}) {
         CAPTURE(line);
         CHECK(text.find(line) != std::string::npos);
     }

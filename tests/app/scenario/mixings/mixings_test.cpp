@@ -140,13 +140,14 @@ TEST_CASE("mixings: faults of mixings in turn are told where they are") {
         CHECK_THROWS_WITH_AS(static_cast<void>(mixing_of(text, 3)), doctest::Contains(sentence),
                              ConfigError);
     };
-    refused(R"({"kind": "explicit", "in_turn": []})", "mixing.in_turn: is no list of 1 to 10000");
+    refused(R"({"kind": "explicit", "in_turn": []})",
+            "mixing.in_turn: is not a list of 1 to 10000");
     refused(R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1]]}, {"edges": [[0, 7]]}]})",
             "mixing.in_turn[1].edges[0]");
     refused(R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1, 0.5]], "directed": true}]})",
             "mixing.in_turn[0].edges: does not keep the mean");
     refused(R"({"kind": "explicit", "edges": [[0, 1]], "in_turn": [{"edges": [[0, 1]]}]})",
-            "has its own in each entry; leave out \"edges\" beside it");
+            "has its own in each entry; leave out the outer \"edges\"");
     refused(R"({"kind": "ring", "in_turn": [{"edges": [[0, 1]]}]})", "is for \"explicit\" alone");
 }
 
@@ -365,8 +366,8 @@ TEST_CASE("warnings: a mixing in parts, but not where push-sum has a warning of 
     };
     const std::string pair = R"({"kind": "explicit", "edges": [[0, 1]]})";
     CHECK(warned(decentralized("dsgd", pair), 64) ==
-          "its mixing leaves 64 workers in 63 parts that never exchange with each other; rho is 1, "
-          "and models of different parts do not meet");
+          "its mixing leaves 64 workers in 63 parts that never communicate with each other; rho is "
+          "1, and models of different parts do not meet");
     CHECK(warned(decentralized("dsgd", pair), 2).empty());
     CHECK(warned(decentralized("sgp", pair), 4).empty());
     CHECK(warned(decentralized("dsgd", R"({"kind": "ring"})"), 4).empty());

@@ -80,8 +80,8 @@ TEST_CASE("own mixing: one that stays the same is one of the table") {
 
 TEST_CASE("own mixing: a period is checked before anything runs, and other steps when they come") {
     CHECK(refusal_of(circle, with_circle(2, 0.5)) ==
-          "scenario: mixing.kind: W of step 1 is no mixing: row 1 sums to 1.16666667; the weights "
-          "of a node sum to 1");
+          "scenario: mixing.kind: W of step 1 is not a mixing: row 1 sums to 1.16666667; the "
+          "weights of a node sum to 1");
     CHECK(refusal_of(circle, with_circle(2, -1)).find("row 1 has weight -1 of node 1") !=
           std::string::npos);
     const MixingSchedule drawn = choice_of(circle, with_circle(0, 0.5)).make(1);

@@ -54,7 +54,7 @@ TEST_CASE("node list: what names no node, or one that there is not, is refused")
     CHECK(refusal("[]", 4).starts_with("nodes: names no nodes; give a list such as [0, 3]"));
     CHECK(refusal("3", 4).starts_with("nodes: names no nodes"));
     CHECK(refusal("[0, 4]", 4).starts_with("nodes[1]: "));
-    CHECK(refusal("[0, 2, 0]", 4) == "nodes[2]: node 0 stands twice; name each once");
+    CHECK(refusal("[0, 2, 0]", 4) == "nodes[2]: node 0 is listed twice; list each once");
     CHECK(refusal("\"odd\"", 1) == "nodes: there is node 0 alone; name it by [0] or \"all\"");
     CHECK(refusal("\"evne\"", 4).find("did you mean \"even\"?") != std::string::npos);
     CHECK(refusal(R"({"from": 2, "to": 1})", 4) == "nodes.to: lies before \"from\", 2");
@@ -151,8 +151,9 @@ TEST_CASE("share of nodes: too many, both or none are refused, with the fix") {
     CHECK(refusal_of_share(R"([{"nodes": [1, 2, 3]}, {"share": 0.8}])", 10) ==
           "list[1].share: the shares of this list are 8 of 10 nodes, and \"nodes\" of other "
           "objects leave 7; lower a share or name fewer nodes");
-    CHECK(refusal_of_share(R"([{"nodes": [1], "share": 0.1}])", 10) ==
-          "list[0].share: goes without \"nodes\": it draws them; give one of the two");
+    CHECK(
+        refusal_of_share(R"([{"nodes": [1], "share": 0.1}])", 10) ==
+        "list[0].share: cannot be used with \"nodes\", because it draws them; give one of the two");
     for (const char* share : {"0", "-0.1", "1.5", "\"half\""}) {
         CAPTURE(share);
         const std::string text = std::string(R"([{"share": )") + share + "}]";

@@ -258,7 +258,7 @@ TEST_CASE("devices: faults of one's own are told") {
             "workload.device: \"peak_flops\" is missing");
     refused(
         R"({"profile": "resnet-50", "batch": 32, "efficiency": 1, "device": {"like": "v100", "efficiency": 1}})",
-        "workload.efficiency: is for a device that is named");
+        "workload.efficiency: is for a named device");
     refused(R"({"profile": "resnet-50", "device": {"peak_flops": 1e13, "efficiency": 1}})",
             "workload.device: a device needs a \"batch\"");
 }
@@ -373,10 +373,10 @@ TEST_CASE("devices: a precision that a device lacks, or none was measured in, is
           "workload.precision: \"bf61\" is not a precision; did you mean \"bf16\"? known: fp32, "
           "tf32, fp16, bf16");
     CHECK(refusal(R"({"profile": "gpt2", "step_time": "1ms", "precision": "bf16"})") ==
-          "workload.precision: is that of a device's peak or measurement; name a \"device\"");
+          "workload.precision: refers to a device's peak or measurement; name a \"device\"");
     CHECK(refusal(R"({"profile": "gpt2", "batch": 1, "precision": "bf16",
                       "device": {"peak_flops": 1e14, "efficiency": 0.5}})")
-              .starts_with("workload.precision: is for a device that is named"));
+              .starts_with("workload.precision: is for a named device"));
 }
 
 }  // namespace

@@ -46,11 +46,10 @@ TEST_CASE("no mpi: several copies that a launcher has started are refused, once,
     const Outcome rank_1 = run(second, "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1");
 
     CHECK(rank_0.code == 2);
-    CHECK(
-        rank_0.err ==
-        "paceline: MPI: mpirun has started several copies of paceline, which find no MPI "
-        "(paceline_mpi.so is not there), and each would run the whole study; install the MPI that "
-        "paceline is built with, or run it without a launcher and with --jobs\n");
+    CHECK(rank_0.err ==
+          "paceline: MPI: mpirun has started several copies of paceline, which find no MPI "
+          "(paceline_mpi.so was not found), and each would run the whole study; install the MPI "
+          "that paceline was built with, or run it without a launcher and with --jobs\n");
     CHECK(!fs::exists(first.path() / "results"));
     CHECK(rank_1.err.empty());
     CHECK(!fs::exists(second.path() / "results"));

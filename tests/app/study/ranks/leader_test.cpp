@@ -167,7 +167,7 @@ TEST_CASE("ranks: a rank with another study or another build is refused") {
     other_build.program = "0.0.0";
     const std::string wrong_study =
         "rank 1 on host1: reads another scenario, or other files named in it, than rank 0; make "
-        "them the same on all machines";
+        "them identical on all machines";
     const std::string wrong_build =
         "rank 1 on host1: runs another build of paceline than rank 0; start the same file on all "
         "machines";
@@ -276,7 +276,7 @@ TEST_CASE("ranks: a rank that has a fault or sends what is not whole ends the st
          {std::pair(RankMessage{1, MessageKind::fault, 0, "no more threads"},
                     "rank 1 on host1: no more threads"),
           std::pair(RankMessage{1, MessageKind::result, 0, "paceline-point 2"},
-                    "rank 1 on host1: the result of run 0 is not whole")}) {
+                    "rank 1 on host1: the result of run 0 is incomplete")}) {
         PostOffice office(2);
         LocalCommunicator communicator(office, 0);
         Leader leader(communicator, no_interruption);

@@ -203,7 +203,7 @@ TEST_CASE("mpi: mpirun that is told to stop leaves the results that are there") 
     const std::string said = content(shell.path("said.0")) + content(shell.path("said.1"));
 
     CHECK(stopped.code != 0);
-    CHECK(times(said, "1 of 2 points are done, o/results.csv has them; to go on: ") == 1);
+    CHECK(times(said, "1 of 2 points are done, o/results.csv has them; to resume: ") == 1);
     const Json manifest = Json::parse(content(shell.path("o/manifest.json")));
     CHECK(manifest.at("points").size() == 1);
 }

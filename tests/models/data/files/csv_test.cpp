@@ -193,28 +193,26 @@ TEST_CASE("csv: what is wrong with a file is said: line, column and byte") {
           "byte 3: line 2: the file is empty; its first line names the columns");
     CHECK(refused("\xFF\xFEx") == "byte 0: the file is UTF-16 or UTF-32; save it as UTF-8");
     CHECK(refused("x,y\n1,2\n q1,0\n") ==
-          "byte 9: line 3, column \"x\": \"q1\" is no number within +-3.4e+38");
+          "byte 9: line 3, column \"x\": \"q1\" is not a number within +-3.4e+38");
     for (const char* number : {"", "nan", "inf", "1e39", "-1e400", "1 2", "0x10", "1;2"})
         CHECK(refused(fmt::format("x,y\n{},0\n", number)) ==
-              fmt::format("byte 4: line 2, column \"x\": \"{}\" is no number within +-3.4e+38",
+              fmt::format("byte 4: line 2, column \"x\": \"{}\" is not a number within +-3.4e+38",
                           number));
     CHECK(refused("x,y\n1,\n") ==
-          "byte 6: line 2, column \"y\": \"\" is no label; every row has one");
-    CHECK(
-        refused("x,y\n1,1.5\n") ==
-        "byte 6: line 2, column \"y\": \"1.5\" is no label; labels are whole numbers or names, and "
-        "a number to predict is a \"target\"");
+          "byte 6: line 2, column \"y\": \"\" is not a label; every row has one");
+    CHECK(refused("x,y\n1,1.5\n") ==
+          "byte 6: line 2, column \"y\": \"1.5\" is not a label; labels are whole numbers or "
+          "names, and a number to predict is a \"target\"");
     for (const char* label : {"cat", "nan", "1e999", "0x1"})
         CHECK(refused(fmt::format("x,y\n1,1\n\n1,{}\n", label)) ==
-              fmt::format("byte 11: line 4, column \"y\": \"{}\" is no whole number, as the labels "
-                          "above it are; labels are all whole numbers or all names",
+              fmt::format("byte 11: line 4, column \"y\": \"{}\" is not a whole number, as the "
+                          "labels above it are; labels are all whole numbers or all names",
                           label));
     for (const char* label : {"9007199254740992", "9007199254740993", "-9007199254740992"})
         CHECK(refused(fmt::format("x,y\n1,{}\n", label)) ==
-              fmt::format(
-                  "byte 6: line 2, column \"y\": \"{}\" is beyond the labels that can be told "
-                  "apart, which are within +-2^53",
-                  label));
+              fmt::format("byte 6: line 2, column \"y\": \"{}\" is beyond the labels that can be "
+                          "distinguished, which are within +-2^53",
+                          label));
     CHECK(refused("x,y\n1,cat\n1,2\n") ==
           "byte 12: line 3, column \"y\": \"2\" is a number, and the labels above it are names; "
           "labels are all whole numbers or all names");

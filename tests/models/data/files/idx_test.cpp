@@ -112,7 +112,7 @@ TEST_CASE("idx: what is wrong with a file is said, and at which byte") {
         {&Files::test_images, images(2, 3, 1, 1),
          "byte 12: images of 3 by 1; those of training are 3 by 2"},
         {&Files::test_labels, labels({"\0\3", 2}),
-         "byte 9: label 3; training has none, but 0, 1, 2"},
+         "byte 9: label 3 does not occur in training, which has 0, 1, 2"},
     };
     for (const Case& wrong : cases) {
         CAPTURE(wrong.refusal);

@@ -75,9 +75,10 @@ TEST_CASE("text: what is wrong with a file is said, and at which byte") {
     CHECK(refused("a b c", 0) == "nothing");
     CHECK(refused("a b c d", 0.25) ==
           "byte 7: the test part of the text has 1 tokens; a sample has 3");
-    CHECK(refused(std::string("a b\0c d", 7), 0) == "byte 3: a NUL byte; a text has none");
+    CHECK(refused(std::string("a b\0c d", 7), 0) ==
+          "byte 3: a NUL byte, which text cannot contain");
     CHECK(refused(std::string("\xEF\xBB\xBFx b\0c d", 10), 0) ==
-          "byte 6: a NUL byte; a text has none");
+          "byte 6: a NUL byte, which text cannot contain");
     for (const char* mark : {"\xFF\xFE", "\xFE\xFF"})
         CHECK(refused(std::string(mark) + "a", 0) ==
               "byte 0: the file is UTF-16 or UTF-32; save it as UTF-8");
