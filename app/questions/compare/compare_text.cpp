@@ -161,8 +161,8 @@ std::string versions_text(const ResultComparison& found, const ProgramHistory& h
 
 std::string builds_text(const ResultComparison& found, const ProgramHistory& history) {
     std::string text = fmt::format(
-        "\nBoth are of paceline {}, but of different builds. What moved between them is in "
-        "changes/*.results.md and CHANGELOG.md of their source trees.\n",
+        "\nBoth were written by paceline {}, but by different builds. changes/*.results.md and "
+        "CHANGELOG.md in their source trees list what changed.\n",
         found.before.version);
     for (const ResultsOfVersion& section : sections(found, history))
         text += fmt::format("This program knows of these:\n\n{}\n\n{}\n", section.version,

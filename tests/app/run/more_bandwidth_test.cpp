@@ -1,4 +1,5 @@
-// Where more bandwidth makes no step longer, and where it can (docs/models/network.md#more-bandwidth).
+// Where more bandwidth makes no step longer, and where it can
+// (docs/models/network.md#more-bandwidth).
 #include <chrono>
 #include <cmath>
 #include <string>
