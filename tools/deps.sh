@@ -5,7 +5,8 @@
 #   tools/deps.sh            everything that the build, the tests and the checks need
 #   tools/deps.sh --demo     only what is needed to build the program and to draw its figures
 #   tools/deps.sh --page     also what the page of the explorer is built with; Node.js and npm too, if there is no Node.js
-#   tools/deps.sh --explorer the same, and the browsers in which it is tested
+#   tools/deps.sh --explorer the same, and the browser in which it is tested
+#   tools/deps.sh --firefox  only the other browser in which it can be tested
 #   tools/deps.sh --bench    also what the benchmarks against other programs need
 #   tools/deps.sh --python   only what is needed to build the Python module and to test it
 #   tools/deps.sh --package  only what is needed to make packages of a page that is there
@@ -32,7 +33,7 @@ packages_checks=(
 )
 packages_page=(libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 wasi-libc libclang-rt-19-dev-wasm32) # clang-19 for WebAssembly
 command -v node >/dev/null && command -v npm >/dev/null || packages_page+=(nodejs npm)
-packages_browsers=(chromium firefox-esr fonts-dejavu-core)
+packages_browser=(chromium fonts-dejavu-core)
 packages_python=(
     python3-dev pybind11-dev pybind11-json-dev
     python3-numpy python3-pandas python3-tqdm # what the module uses if it is there, besides matplotlib
@@ -48,13 +49,14 @@ case "$*" in
     --demo) ;;
     "") packages+=("${packages_checks[@]}") ;;
     --page) packages+=("${packages_page[@]}") ;;
-    --explorer) packages+=("${packages_page[@]}" "${packages_browsers[@]}") ;;
+    --explorer) packages+=("${packages_page[@]}" "${packages_browser[@]}") ;;
     --package) packages+=("${packages_package[@]}") ;;
     --bench) packages+=("${packages_checks[@]}" "${packages_bench[@]}") ;;
     --python) packages+=("${packages_python[@]}") ;;
+    --firefox) packages=(firefox-esr) ;;
     --fresh) packages=(debootstrap util-linux git) ;;
     --container) packages=(debootstrap git buildah) ;;
-    *) echo "usage: tools/deps.sh [--demo | --page | --explorer | --bench | --python | --package | --fresh | --container]" >&2 && exit 2 ;;
+    *) echo "usage: tools/deps.sh [--demo | --page | --explorer | --firefox | --bench | --python | --package | --fresh | --container]" >&2 && exit 2 ;;
 esac
 
 # Debian's name, Fedora's, conda-forge's. "-" is in another package of the list; "?" is not known. The names are from the

@@ -113,7 +113,7 @@ def judge(ended, command):
     for text in (ended.out, ended.err):
         bad = [c for c in text.decode("utf-8", "surrogateescape") if c != "\n" and not is_shown(c)]
         assert not bad, f"{command}: says {bad[0]!r}: {ended}"
-        assert b"fault of the program itself" not in text, f"{command}: {ended}"
+        assert b"internal error" not in text, f"{command}: {ended}"
         assert b"Traceback" not in text, f"{command}: {ended}"
 
 

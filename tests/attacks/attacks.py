@@ -7,7 +7,7 @@
 An attack is a function of attack_*.py in this folder, with a sentence as its first line. It gets an Arena: a new folder
 with a small study, and the program. It fails by an assertion, or by raising Skipped with the reason why it cannot run
 here. In every attack, whatever the program is given, it must end by itself with an exit code from 0 to 2 (128 + N after
-signal N), and what it says must be lines without control characters and without "a fault of the program itself".
+signal N), and what it says must be lines without control characters and without "internal error".
 
 The random moments of kills are from a fixed seed. All attacks together take about a minute.
 """

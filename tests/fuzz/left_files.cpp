@@ -74,7 +74,7 @@ std::string fault_of_process(const std::string& program, const fs::path& scenari
     const std::string said = content_of(log);
     if (code > 2 && code != out_of_time)
         return fmt::format("the program ends with code {}: {}", code, said.substr(0, 300));
-    if (said.find("a fault of the program") != std::string::npos) return said.substr(0, 300);
+    if (said.find("internal error") != std::string::npos) return said.substr(0, 300);
     if ((code == 1 || code == 2) && said.empty())
         return fmt::format("the program ends with code {} and says nothing", code);
     if (std::string fault = fault_of_files(folder); !fault.empty()) return fault;

@@ -14,7 +14,7 @@ from paceline import _arguments, _plots
 from conftest import ring, training
 
 FOREIGN = ("pybind", "incompatible function arguments", "numpy.", "pandas", "ambiguous", "NoneType", "has no attribute",
-           "Unable to cast", "not subscriptable", "fault of paceline", "expected str, bytes", "zero-size", "dtype=object")
+           "Unable to cast", "not subscriptable", "internal error", "expected str, bytes", "zero-size", "dtype=object")
 
 
 class Odd:

@@ -127,7 +127,7 @@ def test_a_calibration_is_that_of_the_command_line_and_stands_in_place_of_its_fi
     times = [paceline.run(ring(cluster={"testbed": testbed, "nodes": 4})).points[0].metrics["step_time_s"]
              for testbed in (found, found.data, str(tmp_path / "mine.json"))]
     assert times == pytest.approx([ring_step_s(4, bandwidth=wanted)] * 3)
-    with pytest.raises(paceline.ScenarioError, match="there and no testbed"):
+    with pytest.raises(paceline.ScenarioError, match="exists and is not a testbed"):
         found.save(tmp_path / "rows.csv")
 
 

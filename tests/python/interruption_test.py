@@ -156,7 +156,7 @@ def test_the_command_line_of_the_module_stops_as_the_program_does(tmp_path):
     told = child.communicate(timeout=30)[1]
     assert time.monotonic() - begin < 1
     assert child.returncode == 128 + signal.SIGINT
-    assert told == "paceline: stopped: 0 of 1 points are done; to go on: paceline run long.json --resume\n"
+    assert told == "paceline: stopped: 0 of 1 points are done; to resume: paceline run long.json --resume\n"
 
 
 def test_a_folder_in_use_is_refused(tmp_path):
