@@ -55,7 +55,7 @@ TEST_CASE(
 
     CHECK(one_thread.code == 0);
     CHECK(one_thread.err ==
-          "paceline: warning: paceline_tbb.so is not there, so a run trains on one thread\n");
+          "paceline: warning: paceline_tbb.so was not found, so a run trains on one thread\n");
     CHECK(threads.code == 0);
     CHECK(threads.err.empty());
     CHECK(!threads.results.empty());

@@ -157,7 +157,7 @@ TEST_CASE("explain: whole periods are explained, however few steps the point tak
         CHECK(part(e, Obstacle::serialization) == Approx(serialization).epsilon(1e-9));
         CHECK(*e.steps % 6 == 0);
         CHECK(e.of_steps == steps);
-        CHECK(contains(explanation_text(e), "steps are explained, whole periods") ==
+        CHECK(contains(explanation_text(e), "steps are explained, to cover whole periods") ==
               (steps % 6 != 0));
     }
 }
@@ -459,7 +459,7 @@ TEST_CASE("explain: what a failed run would have told is booked under no cost") 
     CHECK_FALSE(e.overlap.has_value());
     REQUIRE(e.notes.size() == 2);
     CHECK(contains(e.notes[0], "the run without serialization ends as \"spinning\": node "));
-    CHECK(contains(e.notes[0], "is part of \"not attributed\""));
+    CHECK(contains(e.notes[0], "is included in \"not attributed\""));
     CHECK(contains(e.notes[1], "the run without gradients and updates ends as \"spinning\""));
     CHECK(contains(e.verdict, "not attributed, because runs failed"));
 
@@ -578,7 +578,7 @@ TEST_CASE("explain: a step has its interval where one is asked for, and improvem
     for (const WhatNext& one : e.next) CHECK_FALSE(one.run->interval);
     const Json figures = Json::parse(explanation_json(e))["figures"];
     CHECK(figures["step_time_s_low"] == *e.as_is.step_time_s * ran.interval->low);
-    CHECK(explanation_text(e).find("a step with 90 %") != std::string::npos);
+    CHECK(explanation_text(e).find("step, 90 % prediction interval") != std::string::npos);
     CHECK(explanation_text(explain(study_of())).find("90 %") == std::string::npos);
 }
 

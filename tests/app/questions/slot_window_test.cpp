@@ -82,7 +82,8 @@ TEST_CASE("explain names the hop, and keeps quiet where nothing binds") {
             text += note;
         return text;
     };
-    CHECK(notes(1).find("slots of the ring bind from worker 3 to worker 4") != std::string::npos);
+    CHECK(notes(1).find("the ring's slots are the limit from worker 3 to worker 4") !=
+          std::string::npos);
     CHECK(notes(8).find("slots") == std::string::npos);
 }
 

@@ -118,7 +118,8 @@ TEST_CASE("solve: answers at the ends of an interval are those of the columns wi
             CHECK(places(end.solve().found) ==
                   places(is_high ? *solution.at_high : *solution.at_low));
         }
-        CHECK(contains(solution_text(question.asked, solution), "with 90 % (docs/trust.md): at"));
+        CHECK(contains(solution_text(question.asked, solution),
+                       "90 % prediction interval (docs/trust.md): at"));
     }
 }
 
@@ -532,10 +533,10 @@ TEST_CASE("solve: refusals name the option, what is wrong and what would be righ
              {"cluster.nodes", "speedup", {}, {}, "is not path=from..to"},
              {"cluster.nodes=2", "speedup", {}, {}, "is not path=from..to"},
              {"=2..3", "speedup", {}, {}, "is not path=from..to"},
-             {"cluster.nodes=2..", "speedup", {}, {}, "write both alike"},
-             {"cluster.nodes=a..b", "speedup", {}, {}, "write both alike"},
-             {bandwidth + "=1Gbps..1ms", "speedup", {}, {}, "write both alike"},
-             {bandwidth + "=1Gbps..10", "speedup", {}, {}, "write both alike"},
+             {"cluster.nodes=2..", "speedup", {}, {}, "write both in the same way"},
+             {"cluster.nodes=a..b", "speedup", {}, {}, "write both in the same way"},
+             {bandwidth + "=1Gbps..1ms", "speedup", {}, {}, "write both in the same way"},
+             {bandwidth + "=1Gbps..10", "speedup", {}, {}, "write both in the same way"},
              {bandwidth + "=1ms..2ms", "speedup", {}, {}, "--vary " + bandwidth + ": "},
              {bandwidth + "=1..2", "speedup", {}, {}, "--vary " + bandwidth + ": "},
              {bandwidth + "=0bps..1Gbps", "speedup", {}, {}, "must be above 0"},
@@ -628,7 +629,7 @@ TEST_CASE("solve: a share in percent is refused, with the share that was meant")
                    "\"0.9\", 90 %?"));
     CHECK(contains(said("waiting_network_share", 12.5), "did you mean \"0.125\", 12.5 %?"));
     CHECK(contains(said("test_accuracy", 99), "did you mean \"0.99\", 99 %?"));
-    CHECK(contains(said("efficiency", 900), "beyond all of them; 90 % is 0.9"));
+    CHECK(contains(said("efficiency", 900), "is too large for one; 90 % is 0.9"));
     CHECK(said("efficiency", 0.9) == "taken");
     CHECK(said("efficiency", 1.5) == "taken");
     CHECK(said("speedup", 90) == "taken");

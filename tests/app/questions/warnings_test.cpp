@@ -66,11 +66,11 @@ std::vector<Case> cases() {
         {"no-whole-period",
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 12})"},
-         "local-sgd: its 10 steps end before its first period, of 12, is over"},
+         "local-sgd: its 10 steps end before its first period, of 12 steps, is over"},
         {"no-whole-period",
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 12})", R"(stop={"time": "1s"})"},
-         "take 12 steps or more"},
+         "use 12 steps or more"},
         {"no-rated-period",
          timing,
          {R"(algorithm={"kind": "local-sgd", "period": 8})", "measure.skip=2"},
@@ -113,11 +113,12 @@ std::vector<Case> cases() {
          timing,
          {R"(cluster.fabric={"kind": "star", "link": {"bandwidth": "100Gbps"}})",
           R"(cluster.transport={"kind": "tcp"})"},
-         "each connection of \"cluster.transport\" may fill a link of 100Gbps; one connection"},
+         "each connection of \"cluster.transport\" may fill a link of 100Gbps; measured "
+         "connections"},
         {"unlike-validated",
          timing,
          {R"(algorithm={"kind": "ad-psgd"})", "measure.interval=true"},
-         "ad-psgd: its workers do not wait for each other, and no system of that kind was "
+         "ad-psgd: its workers do not wait for each other, and no system of this kind was "
          "validated"},
         {"hierarchy-is-a-ring",
          timing,
@@ -134,7 +135,7 @@ std::vector<Case> cases() {
          {R"(workload={"profile": "llama-7b", "step_time": "1s", "batch": 1, "device_memory": "80GB"})",
           R"(algorithm={"kind": "adam", "wire": "bf16"})"},
          "adam: does not fit: a device of 80 GB would hold 107.8 GB, 13.5 parameters, 13.5 "
-         "gradients, 80.9 optimizer; activations come on top"},
+         "gradients, 80.9 optimizer; activations are not included"},
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "power-sgd", "rank": 1000})"},
@@ -142,7 +143,7 @@ std::vector<Case> cases() {
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "gtop-k", "density": 0.6})"},
-         "weighs 123 MB, 1.2 times as much as the gradient itself (102 MB)"},
+         "is 123 MB, 1.2 times as much as the gradient itself (102 MB)"},
         {"more-than-dense",
          timing,
          {R"(algorithm={"kind": "demo", "components": 64, "chunk": 8})"},
@@ -150,7 +151,7 @@ std::vector<Case> cases() {
         {"beyond-the-clock",
          timing,
          {"stop.iterations=1000000000000", "workload.step_time=10s"},
-         "1000000000000 steps of about 10.1 s are beyond the 106 days"},
+         "1000000000000 steps of about 10.1 s exceed the 106 days"},
         {"no-whole-step",
          timing,
          {R"(stop={"time": "90ms"})"},
@@ -189,7 +190,7 @@ std::vector<Case> cases() {
         {"late-evaluations",
          small_training,
          {"measure.every=1s", "stop.target_loss=0.1", "stop.time=1s"},
-         "judged at the start"},
+         "evaluated only at the start"},
         {"batch-beyond-shard",
          small_training,
          {"workload.batch=200"},
@@ -206,8 +207,11 @@ std::vector<Case> cases() {
         {"equal-steps",
          timing,
          {R"(algorithm={"kind": "ps-async"})", slow_nodes},
-         "ps-async: stops after equally many steps of each worker"},
-        {"drawn-routes", timing, {leaf_spine}, "the seed draws which of the equally short routes"},
+         "ps-async: stops after the same number of steps of each worker"},
+        {"drawn-routes",
+         timing,
+         {leaf_spine},
+         "the seed decides which of the equally short routes"},
         {"mixing-in-parts",
          timing,
          {R"(algorithm={"kind": "dsgd", "mixing": {"kind": "explicit", "edges": [[0, 1]]}})"},
@@ -310,7 +314,7 @@ TEST_CASE("warnings: the times of tensors one by one and as one are those of the
     REQUIRE(lines.size() == 1);
     std::smatch found;
     REQUIRE(std::regex_search(lines[0], found,
-                              std::regex("by one, ([0-9.]+) s a step .* true, ([0-9.]+) s")));
+                              std::regex("by one, ([0-9.]+) s per step .* true, ([0-9.]+) s")));
     CHECK(std::stod(found[1]) == doctest::Approx(step_s("false")).epsilon(5e-3));
     CHECK(std::stod(found[2]) == doctest::Approx(step_s("true")).epsilon(5e-3));
 }
@@ -395,8 +399,8 @@ TEST_CASE("warnings: the times of 32 and of 16 bits a number are those of the ru
         const std::vector<std::string> lines = warned(timing, told(""));
 
         REQUIRE(lines.size() == 1);
-        CHECK(lines[0].find(fmt::format("the default, {} a step by the closed form; with 16, "
-                                        "\"wire\": \"bf16\", {}; state \"wire\": \"fp32\"",
+        CHECK(lines[0].find(fmt::format("the default, {} per step by the closed form; with 16, "
+                                        "\"wire\": \"bf16\", {}; set \"wire\": \"fp32\"",
                                         step_s("fp32"), step_s("bf16"))) != std::string::npos);
         CHECK(step_s("fp32") != step_s("bf16"));
         CHECK(warned(timing, told("fp32")).empty());
@@ -427,7 +431,7 @@ TEST_CASE("warnings: of the wire, only 16 bits that are computed and 32 that are
                         R"(cluster.stragglers={"nodes": [0], "factor": 4})"});
     REQUIRE(lines.size() >= 1);
     CHECK(lines[0].find("in bf16 and sends 32 bits per number, the default; \"wire\": \"bf16\" "
-                        "sends 16; state") != std::string::npos);
+                        "sends 16; set") != std::string::npos);
 }
 
 // The oracle is what a worker contributes with the "wire" of which the warning speaks.

@@ -54,8 +54,8 @@ TEST_CASE("comparisons: points that differ in the method alone, each against tho
     CHECK(fastest_methods(ran) ==
           "\n"
           "   fastest  next  too close to call  lead of the fastest (ratio)\n"
-          "2  a        c     none                         3.00 (2.43 to 3.70)\n"
-          "4  a        b     b                            1.00 (0.81 to 1.23)\n");
+          "2  a        c     none                       3.00 (2.43 to 3.70)\n"
+          "4  a        b     b                          1.00 (0.81 to 1.23)\n");
 }
 
 TEST_CASE("comparisons: other machines, other nets and other seeds are not compared") {

@@ -151,7 +151,7 @@ TEST_CASE("stop warnings: equal steps of uneven workers, in methods that do not 
     }
     CHECK(warnings(R"({"kind": "dense"})", R"({"iterations": 8})", 4).empty());
     const Study study = study_of(eight_machines(free_algorithms[0], R"({"iterations": 8})"));
-    CHECK(check_text(study).find("warning: ps-async: stops after equally many") !=
+    CHECK(check_text(study).find("warning: ps-async: stops after the same number") !=
           std::string::npos);
 }
 

@@ -128,11 +128,11 @@ TEST_CASE("intervals: a draw that the scenario refuses is named with what it cha
         run(std::string(R"({"measure": {"draws": )") + draws + "}}");
     };
     CHECK_THROWS_WITH_AS(read(R"([{"algorithm.kind": "dgc"}])"),
-                         doctest::Contains("neither of the cluster nor of the workload"),
-                         ConfigError);
+                         doctest::Contains("is not in the cluster or the workload"), ConfigError);
     CHECK_THROWS_WITH_AS(read(R"([{}, {"cluster.fabric.link.bandwidth": "fast"}])"),
                          doctest::Contains("measure.draws[1]"), ConfigError);
-    CHECK_THROWS_WITH_AS(read("[]"), doctest::Contains("no list of 1 to 100 objects"), ConfigError);
+    CHECK_THROWS_WITH_AS(read("[]"), doctest::Contains("is not a list of 1 to 100 objects"),
+                         ConfigError);
 }
 
 }  // namespace

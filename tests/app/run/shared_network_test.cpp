@@ -318,7 +318,7 @@ TEST_CASE("other jobs: what is wrong with one is told at its place") {
     CHECK(refusal(fmt::format(R"({{"other_jobs": [{}]}})",
                               job("a", "\"odd\"", R"({"kind": "ps-async"})")),
                   R"({"kind": "ring", "link": {"bandwidth": "1Gbps"}})")
-              .starts_with("other_jobs[0].algorithm: its server stands on a node of its own"));
+              .starts_with("other_jobs[0].algorithm: its server has its own node"));
 }
 
 TEST_CASE("background: a link that it fills leaves the job its share, and its bytes are nobody's") {

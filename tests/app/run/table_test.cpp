@@ -189,15 +189,19 @@ TEST_CASE(
     const std::string table = speedup_table({two_jobs(), results});
 
     CHECK(table.starts_with(
-        "                            job   algorithm         nodes     outcome  simulated s"));
-    CHECK(table.find("\n2                           main  dense-overlapped      2    finished ") !=
-          std::string::npos);
-    CHECK(table.find("\n2  beside dense-overlapped  B     dense                 3  main-ended ") !=
-          std::string::npos);
-    CHECK(table.find("\n4                           main  dgc                   2    finished ") !=
-          std::string::npos);
-    CHECK(table.find("\n4  beside dgc               B     dense                 3  main-ended ") !=
-          std::string::npos);
+        "                               job   algorithm         nodes     outcome  simulated s"));
+    CHECK(
+        table.find("\n2                              main  dense-overlapped      2    finished ") !=
+        std::string::npos);
+    CHECK(
+        table.find("\n2  alongside dense-overlapped  B     dense                 3  main-ended ") !=
+        std::string::npos);
+    CHECK(
+        table.find("\n4                              main  dgc                   2    finished ") !=
+        std::string::npos);
+    CHECK(
+        table.find("\n4  alongside dgc               B     dense                 3  main-ended ") !=
+        std::string::npos);
 }
 
 TEST_CASE("table: a point that failed by an exception has no lines of its other jobs") {

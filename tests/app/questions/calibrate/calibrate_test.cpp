@@ -136,8 +136,8 @@ TEST_CASE("calibrate: what is wrong with a question is said at its place before 
     CHECK(refusal(about({"cluster.fabric.link.bandwith=1Gbps..2Gbps"}, rows))
               .find("did you mean \"bandwidth\"") != std::string::npos);
     CHECK(refusal(about({"stop.iterations=1..5"}, rows))
-              .find("neither of the cluster nor of the workload") != std::string::npos);
-    CHECK(refusal(about({range, range}, rows)).find("is free with") != std::string::npos);
+              .find("is not in the cluster or the workload") != std::string::npos);
+    CHECK(refusal(about({range, range}, rows)).find("is already free with") != std::string::npos);
     CHECK(refusal(about({range}, "nodes,steptime\n2,0.1\n")).find("rows.csv: line 1, steptime") !=
           std::string::npos);
     CHECK(refusal(about({range}, "nodes,step_time_s\n2,-1\n"))

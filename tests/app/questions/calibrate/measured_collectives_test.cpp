@@ -239,7 +239,7 @@ TEST_CASE("nccl-tests: what is ambiguous, or no single collective, is refused wi
     CHECK(refusal(replaced(log, "all_reduce_perf", "gather_perf"))
               .find("line 3: is of gather_perf") != std::string::npos);
     CHECK(refusal(replaced(log, "Rank  3 Group  0", "Rank  3 Group  1"))
-              .find("line 14: 2 groups measured at once") != std::string::npos);
+              .find("line 14: 2 groups measured at the same time") != std::string::npos);
     CHECK(refusal(replaced(log, "agg iters: 1", "agg iters: 8")).find("-m 8") != std::string::npos);
     CHECK(refusal(replaced(log, "    root     time", "    root  cputime")).find("without -C") !=
           std::string::npos);
@@ -380,7 +380,7 @@ TEST_CASE(
         measured,
         "shortest of 2 kernels of all-reduce with 2000000 bytes over 8 ranks, 397 to 412.5 us"));
     CHECK(says(measured, "traceEvents[6]: \"send\" is left out"));
-    CHECK(says(measured, "traceEvents[7]: neither the kernel of NCCL nor what launched it"));
+    CHECK(says(measured, "traceEvents[7]: neither the NCCL kernel nor its launch records"));
 }
 
 TEST_CASE(
@@ -388,7 +388,8 @@ TEST_CASE(
     const std::string trace = sample("torch.json");
     const std::string shared = replaced(trace, "\"External id\": 302", "\"External id\": 301");
 
-    CHECK(says(read(shared), "traceEvents[1], traceEvents[2]: one call launched several kernels"));
+    CHECK(says(read(shared),
+               "traceEvents[1], traceEvents[2]: one call launched several NCCL kernels"));
     CHECK(says(read(replaced(trace, "_allgather_base", "all_to_allv")),
                "\"all_to_allv\" is left out: it is not an all-reduce"));
     CHECK(says(read(replaced(trace, "\"Float\"", "\"Quarter\"")),

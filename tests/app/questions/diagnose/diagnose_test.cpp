@@ -165,7 +165,7 @@ TEST_CASE("diagnose: what is wrong with a measured number is said before anythin
           std::string::npos);
     CHECK(refusal({"step=-1s"}).find("is not a time above 0") != std::string::npos);
     CHECK(refusal({"throughput=fast"}).find("is not a number above 0") != std::string::npos);
-    CHECK(refusal({"nodes=1"}).find("says no number that was measured") != std::string::npos);
+    CHECK(refusal({"nodes=1"}).find("contains no measured number") != std::string::npos);
     CHECK(refusal({"nodes=one:step=1s"}).find("is not a number of nodes") != std::string::npos);
     CHECK(refusal({"nods=1:step=1s"}).find("did you mean \"nodes\"") != std::string::npos);
     CHECK(refusal({"step=1s:throughput=3"}).find("give one --measured for each") !=

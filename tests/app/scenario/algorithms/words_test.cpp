@@ -219,7 +219,7 @@ TEST_CASE("words: errors stand at the key that the user wrote, and name the kind
           {R"({"kind": "sgd", "codec": "qsgd", "transport": "al-gather"})", "algorithm.transport",
            "\"all-gather\""},
           {R"({"kind": "compressed-sgd"})", "algorithm", "\"codec\" is missing"},
-          {R"({"kind": "dense-overlapped", "bucket": 7})", "algorithm.bucket", "text"},
+          {R"({"kind": "dense-overlapped", "bucket": 7})", "algorithm.bucket", "not a string"},
           {R"({"kind": "hrovod"})", "algorithm.kind", "did you mean \"horovod\""},
           {R"({"kind": "ps-sync", "all_reduce": "ring"})", "algorithm.all_reduce", "\"dense\""},
           {R"({"kind": ["sgd"]})", "algorithm.kind", "is not a string"},
@@ -247,13 +247,13 @@ TEST_CASE("words: what is said in earlier words and in today's is refused at the
         const auto [at, problem] = refusal(Json::parse(text));
         CAPTURE(text);
         CHECK(at == path);
-        CHECK(problem.find("earlier word") != std::string::npos);
+        CHECK(problem.find("earlier name") != std::string::npos);
     }
 }
 
 TEST_CASE("words: the versions of earlier scenarios are read alike, and others refused") {
     for (const auto& [version, problem] :
-         {std::pair{Json(1), "accepted"}, {Json(2), "accepted"}, {Json(3), "no version"}}) {
+         {std::pair{Json(1), "accepted"}, {Json(2), "accepted"}, {Json(3), "is not a version"}}) {
         Json scenario = scenario_with({{"kind", "dense"}, {"all_reduce", "tree"}});
         scenario["version"] = version;
         std::string said = "accepted";

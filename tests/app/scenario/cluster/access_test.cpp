@@ -241,7 +241,7 @@ TEST_CASE("access: wrong lines of Mahimahi and Pensieve traces are refused with 
     CHECK(told("1.5\n", packets) == "line 1: 1.5 is not a whole millisecond");
     CHECK(told("1 2\n", packets) == "line 1: has 2 numbers; a line has 1");
     CHECK(told("", packets).find("there is no line with numbers") != std::string::npos);
-    CHECK(told("0\n", packets).find("line 1: the last time is that at which") == 0);
+    CHECK(told("0\n", packets).find("line 1: the trace wraps around at its last time") == 0);
     CHECK(told("9000000000\n", [](const TraceFiles& files) {
               return read_mahimahi(files, 1ms);
           }).find("intervals of 1ms; set a longer \"interval\"") != std::string::npos);

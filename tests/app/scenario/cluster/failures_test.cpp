@@ -265,7 +265,7 @@ TEST_CASE("failures, property: every algorithm ends, or refuses by name, and twi
             study["stop"] = {{"iterations", 16}};
             const std::string refused = problem(folder, study);
             if (refused != "none") {
-                CHECK(refused.starts_with("cluster.failures: this algorithm cannot go on"));
+                CHECK(refused.starts_with("cluster.failures: this algorithm cannot continue"));
                 CHECK(!failures.contains("checkpoint"));
                 continue;
             }

@@ -145,7 +145,7 @@ TEST_CASE("mixings: faults of mixings in turn are told where they are") {
     refused(R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1]]}, {"edges": [[0, 7]]}]})",
             "mixing.in_turn[1].edges[0]");
     refused(R"({"kind": "explicit", "in_turn": [{"edges": [[0, 1, 0.5]], "directed": true}]})",
-            "mixing.in_turn[0].edges: does not keep the mean");
+            "mixing.in_turn[0].edges: does not preserve the mean");
     refused(R"({"kind": "explicit", "edges": [[0, 1]], "in_turn": [{"edges": [[0, 1]]}]})",
             "has its own in each entry; leave out the outer \"edges\"");
     refused(R"({"kind": "ring", "in_turn": [{"edges": [[0, 1]]}]})", "is for \"explicit\" alone");
@@ -341,7 +341,7 @@ TEST_CASE("warnings: push-sum on a graph that is not strongly connected") {
     CHECK(contains(mixing_text(study_of(decentralized("sgp", irregular), 4)), "not known"));
 }
 
-TEST_CASE("check: rho of what changes and does not keep the mean is not known") {
+TEST_CASE("check: rho of what changes and does not preserve the mean is not known") {
     const std::string in_turn = R"({"kind": "explicit", "in_turn": [
         {"edges": [[0, 1], [1, 2], [2, 3]]},
         {"edges": [[0, 1, 0.7], [1, 0, 0.2]], "directed": true}]})";
