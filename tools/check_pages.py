@@ -49,7 +49,7 @@ def file_named_before(text):
     """Returns the file that the paragraph before a block names: "Write `name`", or the last `name` before a colon."""
     paragraph = text.rstrip().rsplit("\n\n", 1)[-1]
     name = r"`([\w./-]+\.(?:json|csv|py))`"
-    written = re.findall(r"Write " + name, paragraph)
+    written = re.findall(r"Write\s+" + name, paragraph)
     named = re.findall(name, paragraph) if paragraph.endswith(":") else []
     return (written or named or [None])[-1]
 

@@ -249,7 +249,7 @@ test("after a wrong entry nothing is exported", async () => {
   await page.fill("#nodes", "many");
   await wait(page);
   await page.evaluate(() => document.querySelector("[data-download=svg]").click());
-  assert.match(await text(page, "status"), /belongs to earlier entries/);
+  assert.match(await text(page, "status"), /belong to earlier entries/);
 });
 
 test("six variants of two algorithms have styles of their own", async () => {
