@@ -8,18 +8,18 @@
 #   tools/build.sh module             the Python module, build/release/python
 #   tools/build.sh page               the page of `paceline explore`, build/explorer
 #   tools/build.sh fuzz               build/asan/tests/fuzz/paceline_fuzz
-#   tools/build.sh PRESET TARGET      a target of CMake
+#   tools/build.sh PRESET TARGET...   targets of CMake
 #
 # PACELINE_WERROR=ON turns warnings into errors, which a user's build never does.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build() { # build PRESET TARGET OPTION...
-    local options=()
+options=()
+build() { # build PRESET TARGET...
     if [[ $1 == release ]]; then options+=(-D PACELINE_TESTS=ON); fi # whoever writes one part configures some tests
     if [[ -n ${PACELINE_WERROR:-} ]]; then options+=(-D "PACELINE_WERROR=$PACELINE_WERROR"); fi
-    cmake --preset "$1" "${options[@]}" "${@:3}" --log-level=NOTICE
-    cmake --build "build/$1" --target "$2"
+    cmake --preset "$1" "${options[@]}" --log-level=NOTICE
+    cmake --build "build/$1" --target "${@:2}"
 }
 
 case "$*" in
@@ -28,8 +28,8 @@ case "$*" in
     papers) tools/deps.sh && build release paceline_papers ;;
     module)
         tools/deps.sh --python
-        build release paceline -D PACELINE_PYTHON_MODULE=ON
-        cmake --build build/release --target paceline_python paceline_programs
+        options+=(-D PACELINE_PYTHON_MODULE=ON)
+        build release paceline paceline_python paceline_programs
         ;;
     page)
         tools/deps.sh "${PACELINE_PAGE_DEPS:---explorer}"
@@ -38,6 +38,6 @@ case "$*" in
         node explorer/build.mjs build/wasm/explorer/engine build/explorer
         ;;
     fuzz) tools/deps.sh && build asan paceline_fuzz ;;
-    *" "*) build "$1" "${@:2}" ;;
+    *" "*) build "$@" ;;
     *) sed -n '5,12s/^# //p' "$0" >&2 && exit 2 ;;
 esac

@@ -4,10 +4,9 @@
     tools/changed.py [--base COMMIT]    the commit to compare with, the work tree and new files included (default: base())
     tools/changed.py --results          only check that changes/ explains each fingerprint that moved
 
-Runs the stage `sources` of docs/checks.md; builds the program and the tests in build/changed, sources one by one and at
--O1, so that a change compiles what includes it and nothing else; runs the tests of the rooms that were touched and of the
-rooms that include the touched files; and runs the pages whose commands were touched or name a key that was. Says at the
-end which changed files nothing of this covers.
+Runs the stage `sources` of docs/checks.md; builds the program and the tests in build/release, as `make test` does; runs
+the tests of the rooms that were touched and of the rooms that include the touched files; and runs the pages whose commands
+were touched or name a key that was. Says at the end which changed files nothing of this covers.
 """
 
 import argparse
@@ -19,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BUILD = ROOT / "build" / "changed"
+BUILD = ROOT / "build" / "release"
 PRODUCT = ("sim", "topologies", "models", "algorithms", "analysis", "app")
 SCHEMA = "scenarios/scenario.schema.json"
 PAGES = re.compile(r"docs/(tutorial|how-to/.*|adding/.*)\.md$")
@@ -103,9 +102,7 @@ def main():
              if path.endswith((".cpp", ".hpp")) and (ROOT / path).exists()}
     tests, pages = tests_of(changed, texts), pages_of(changed, git("diff", since, "--", SCHEMA))
     if tests or pages:
-        run("configures build/changed", ["cmake", "--preset", "dev", "-B", str(BUILD), "-D", "PACELINE_UNITY=OFF", "-D", "PACELINE_BENCH=OFF",
-                                         "-D", "PACELINE_INSTALL=OFF", "-D", "CMAKE_CXX_FLAGS_DEBUG=-O1", "--log-level=WARNING"])
-        run("builds", ["cmake", "--build", str(BUILD), "--target", "paceline", *(["paceline_tests"] if tests else [])])
+        run("builds", ["tools/build.sh", "release", "paceline", *(["paceline_tests"] if tests else []), *(["adding_tests"] if pages else [])])
     if tests:
         run(f"tests: {' '.join(tests)}", [str(BUILD / "tests" / "paceline_tests"), f"--source-file={','.join(tests)}"])
     if pages:

@@ -94,7 +94,8 @@ class Running:
         self.step, self.begin = step, time.monotonic()
         self.output = None if alone else tempfile.TemporaryFile()
         print(f"=== {step.name}: {step.command}", flush=True)
-        self.process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", step.command], cwd=ROOT, stdin=subprocess.DEVNULL,
+        command = ["env", "--default-signal", "bash", "-euo", "pipefail", "-c", step.command]  # even where a shell ignores some
+        self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL,
                                         stdout=self.output, stderr=self.output and subprocess.STDOUT, start_new_session=True)
 
     def end(self):

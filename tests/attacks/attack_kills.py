@@ -40,7 +40,7 @@ def resume_line(arena):
     process.send_signal(signal.SIGINT)
     ended = arena.end(process)
     assert ended.code == 130, ended
-    line = re.search(r"to go on: paceline (.*)\n", ended.err.decode()).group(1)
+    line = re.search(r"to resume: paceline (.*)\n", ended.err.decode()).group(1)
     words = shlex.split(line)
     assert words[:2] == ["run", str(SCENARIOS / "dgc-speedup.json")] and words[-1] == "--resume", line
     assert sorted(words[2:-1]) == sorted(options), line

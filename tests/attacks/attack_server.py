@@ -96,7 +96,7 @@ def one_port_one_program(arena):
     """a port that a program has is refused to a second one"""
     with _Serving(arena) as server:
         ended = arena.run("explore", "--no-browser", "--folder", "page", "--port", server.port)
-        assert ended.code == 2 and b"is taken" in ended.err, ended
+        assert ended.code == 2 and b"is in use" in ended.err, ended
 
 
 def slow_clients(arena):

@@ -60,7 +60,7 @@ def while_points_run(arena):
         process = arena.start("run", "small.json", "--out", f"o{number}", "--set", "stop.iterations=1000000000")
         time.sleep(0.4)
         ended = _ends_within_a_second(arena, process, number)
-        assert b"to go on: paceline run small.json" in ended.err, ended
+        assert b"to resume: paceline run small.json" in ended.err, ended
 
 
 def ignored_by_nohup(arena):
