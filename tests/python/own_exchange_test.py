@@ -224,7 +224,7 @@ def test_a_mixing_in_python_serves_a_method_in_python_and_those_that_ask_for_one
     swarm = {"kind": "swarm-sgd", "label": "x"}
     same(training(workload=NET, algorithm={**swarm, "mixing": circle}),
          training(workload=NET, algorithm={**swarm, "mixing": {"kind": "ring"}}))
-    with pytest.raises(paceline.ScenarioError, match="needs neighbors that stay the same"):
+    with pytest.raises(paceline.ScenarioError, match="needs neighbors that do not change"):
         paceline.check(training(workload=NET, algorithm={**swarm, "mixing": circle_anew}))
 
 

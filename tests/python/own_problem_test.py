@@ -292,7 +292,7 @@ def test_a_problem_that_cannot_be_made_is_refused_at_its_place(model, words):
 def test_data_beside_samples_of_its_own_and_a_target_without_accuracy_are_refused():
     with pytest.raises(paceline.ScenarioError, match="workload.data: cannot be used with a problem that has its own samples"):
         paceline.check(with_model({"kind": made_samples()}, DATA))
-    with pytest.raises(paceline.ScenarioError, match="is neither right nor wrong"):
+    with pytest.raises(paceline.ScenarioError, match="a predicted number has no accuracy"):
         paceline.check(with_own(made_samples(), stop={"target_accuracy": 0.5, "iterations": 9}))
     with pytest.raises(paceline.ScenarioError, match="workload.device: a device needs a"):
         paceline.check(training(workload={"model": {"kind": made_samples()}, "batch": 4, "device": "v100"}))

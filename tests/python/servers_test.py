@@ -81,7 +81,7 @@ def test_bounded_staleness_in_python_is_that_of_the_table(bound, dies):
 def test_a_server_needs_a_fabric_with_room_for_it_and_is_told_by_its_rank():
     scenario = training(cluster={"nodes": 4, "fabric": {"kind": "fat-tree", "k": 4, "link": {"bandwidth": "1Gbps",
                                                                                             "latency": "1us"}}})
-    with pytest.raises(paceline.ScenarioError, match="its server stands on a node of its own"):
+    with pytest.raises(paceline.ScenarioError, match="its server has its own node"):
         paceline.check({**scenario, "algorithm": {"kind": stale}})
 
     @paceline.algorithm

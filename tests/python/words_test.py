@@ -50,7 +50,7 @@ def test_an_error_names_the_word_that_the_user_wrote():
 
 
 def test_an_earlier_word_beside_todays_is_refused():
-    with pytest.raises(paceline.ScenarioError, match='earlier word for "aggregation') as caught:
+    with pytest.raises(paceline.ScenarioError, match='earlier name of "aggregation') as caught:
         paceline.run(ring(algorithm={"kind": "dense", "all_reduce": "ring", "aggregation": "all-reduce"}))
     assert caught.value.path == "algorithm.all_reduce"
 
