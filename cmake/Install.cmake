@@ -45,7 +45,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/explorer/" DESTINATION "${shared}
 install(DIRECTORY analysis/plots/ DESTINATION "${shared}/plots" COMPONENT program FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY scenarios/ DESTINATION "${PACELINE_SCENARIOS}" COMPONENT program)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
-install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
+install(DIRECTORY docs changes DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
 foreach(plugin IN ITEMS paceline_tbb paceline_explore paceline_mpi)
     if(TARGET ${plugin})
         install(TARGETS ${plugin} LIBRARY DESTINATION lib/paceline COMPONENT program)
