@@ -30,7 +30,7 @@ quietly "$prefix/bin/paceline" check "$scenarios/first-training.json"
 quietly "$prefix/bin/paceline" run --quiet "$scenarios/ring-allreduce.json" --out results
 test -s results/results.csv
 test -f "$prefix/share/paceline/plots/__main__.py"
-grep -q 'id="ring.link"\|id="cluster.nodes"' "$prefix/share/doc/paceline/docs/reference.md"
+grep -q 'id="cluster.nodes"' "$prefix/share/doc/paceline/docs/reference.md"
 grep -q '^## Codecs and aggregations' "$prefix/share/doc/paceline/docs/combinations.md"
 
 if grep -rlF "$source" "$prefix/lib/cmake" "$prefix/include"; then
